@@ -12,8 +12,8 @@ struct MoveCommand: AsyncParsableCommand {
       database first. Clients notice nothing else: revisions, sequence numbers and tokens stay the \
       same. Each copy is compared with its original. After an interruption run the same command again; only what has \
       changed is copied. At the end the source is marked, and no server starts on it: with the file "moved" in a data \
-      directory. To use the source again, remove that file, or run move --undo PLACE. Exit status: 0 moved, 65 a store is \
-      damaged and was left out, 78 a place that can't be used.
+      directory. To use the source again, remove that file, or run move --undo PLACE. Exit status: 0 moved, 65 a store \
+      can't be read: it is named, all others were copied, and the source stays in use, 78 a place that can't be used.
       """)
 
   @Option(help: "Where the stores are: a data directory, or a postgres:// URL.")

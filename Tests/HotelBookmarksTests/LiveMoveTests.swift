@@ -69,6 +69,28 @@ import Testing
     }
   }
 
+  /// Regression: a move ended at the first store below which the disk failed.
+  @Test(arguments: [(1, true, "there"), (9, false, "reported"), (9, true, "thrown")])
+  func errorOfADiskEndsAMoveOnlyIfTheOriginalCanBeRead(
+    failures: Int, isReadable: Bool, expected: String
+  ) async throws {
+    let failure = ServiceError(.storage, "The disk has an error")
+    var (left, lines): (Int, [String]) = (failures, [])
+    var result: String
+    do {
+      let outcome = try await StoreMove.reportingDamage(
+        of: try user(1), { lines.append($0) }, { _ in if !isReadable { throw failure } }
+      ) {
+        left -= 1
+        if left >= 0 { throw failure }
+        return .alreadyThere
+      }
+      result = outcome == .alreadyThere ? "there" : "reported"
+    } catch { result = ServiceError(error)?.code == .storage ? "thrown" : "\(error)" }
+    #expect(result == expected)
+    #expect(lines.map { $0.hasPrefix("user/") } == (expected == "reported" ? [true] : []))
+  }
+
   @Test func cancelledMoveLetsTheServerGoOnAndIsContinued() async throws {
     try await withPlaces { place in
       #expect(await write(to: 1, in: place.stores, count: 9) != nil)

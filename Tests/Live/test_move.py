@@ -9,7 +9,8 @@ import pytest
 
 import postgres
 from backups import run
-from moving import database, fill, forget_sessions, is_begun, later, refusal, start, told  # noqa: F401
+from faults import file_of, traced
+from moving import database, fill, forget_sessions, is_begun, later, refusal, start, store_of, told  # noqa: F401
 from waiting import wait_until
 from server import BINARY
 from test_backup import Numbered
@@ -166,6 +167,26 @@ def test_a_damaged_store_is_named_and_nothing_is_marked(tmp_path, database, star
     code, words = refusal("move", "--from", data, "--to", url)
     assert code == 65 and not (data / "moved").exists(), words
     assert os.path.exists(data / "keys.json")
+
+
+def test_a_store_on_a_bad_sector_is_named_and_all_others_are_copied(tmp_path, database, start):
+    """Regression: an error of the disk below one file ended a move at that store, each time it was run again."""
+    url, data = postgres.schema(database.url, tmp_path), tmp_path / "data"
+    server = start(data)
+    owners = fill(server, guests=3)
+    before = told(server, owners)
+    name = store_of(server, owners[0][0]).replace("-", "/", 1)
+    assert server.stop() == 0
+    done = traced("/dev/null", "pread64:error=EIO", "move", "--from", str(data), "--to", url, paths=[file_of(data, name)])
+    words = done.stdout + done.stderr
+    assert done.returncode == 65 and name in words and "1 stores can't be read" in words, words
+    assert not (data / "moved").exists()
+    line = run("move", "--from", data, "--to", url)
+    # Only that store and the accounts are copied now.
+    assert "moved 2 stores" in line, line
+    node = start(tmp_path / "node", "--database", url)
+    assert told(node, owners) == before
+    assert node.stop() == 0
 
 
 def test_database_in_use_is_backed_up_and_restored_into_another(tmp_path, database, start):

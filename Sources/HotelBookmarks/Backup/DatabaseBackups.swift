@@ -67,7 +67,7 @@ enum DatabaseBackups {
             try Task.checkCancellation()
             do {
               if let found = try await verify(name, in: database) { counts += found }
-            } catch let error as ServiceError where StoreBackups.isDamage(error) {
+            } catch let error as ServiceError where StoreBackups.isOfOneFile(error) {
               counts.findings += 1
               report.finding("\(name.key): \(StoreBackups.message(of: error))")
             }
@@ -116,7 +116,7 @@ enum DatabaseBackups {
       guard let outcome else { return }
       repair.outcome += outcome
       for line in outcome.messages { report.finding("\(name.key): \(line)") }
-    } catch let error as ServiceError where StoreBackups.isDamage(error) {
+    } catch let error as ServiceError where StoreBackups.isOfOneFile(error) {
       repair.damagedStores += 1
       report.finding("\(name.key): \(StoreBackups.message(of: error))")
     }

@@ -30,7 +30,7 @@ struct LiveMove: Sendable {
     var stores = 0
     /// Copies that were made again because the store was changed.
     var again = 0
-    /// Stores that were not copied because they are damaged. Nothing was handed over then.
+    /// Stores that were not copied because they are damaged or can't be read. Nothing was handed over then.
     var damaged = 0
   }
 
@@ -73,6 +73,10 @@ struct LiveMove: Sendable {
   private func copyAll(_ summary: inout Summary) async throws {
     let total = try await StoreMove.count(in: backups.engine) + 1
     var done = 0
+    for line in try await StoreMove.namelessFindings(in: backups.engine) {
+      await report.line(line)
+      summary.damaged += 1
+    }
     for namespace in StoreName.namespaces where namespace != StoreName.system.namespace {
       try await StoreMove.eachPage(of: namespace, in: backups.engine) { names in
         try await StoreMove.each(names, copy) { isSound in
@@ -111,11 +115,11 @@ struct LiveMove: Sendable {
     return summary
   }
 
-  /// - Returns: false for a damaged store, which is reported.
+  /// - Returns: false for a store that can't be read, which is reported.
   private func copy(_ name: StoreName) async throws -> Bool {
     let access = backups.engine.access
     access.forgetChange(name.key)
-    let outcome = try await StoreMove.reportingDamage(of: name, report.line) {
+    let outcome = try await StoreMove.reportingDamage(of: name, report.line, reading) {
       do { return try await transfer(name) } catch let error as ServiceError
         where access.hasChanged(name.key) && Self.isContradiction(error)
       {
@@ -124,6 +128,19 @@ struct LiveMove: Sendable {
       }
     }
     return outcome != nil
+  }
+
+  /// Reads all rows of a store.
+  private func reading(_ name: StoreName) async throws {
+    let (engine, access) = (backups.engine, backups.engine.access)
+    _ = try await backups.using(name) { storage in
+      do {
+        var walk = try await RowWalk(over: try engine.rowReader(over: storage))
+        _ = try await walk.run()
+      } catch let error as ServiceError
+        where access.hasChanged(name.key) && Self.isContradiction(error)
+      {}
+    }
   }
 
   /// Whether changes during a copy can be the reason of an error.

@@ -12,7 +12,7 @@ package enum MoveAdministration {
   /// - Parameter source: a data directory, or the URL of a database that no server uses.
   /// - Parameter target: a database's URL, or a data directory that is absent or empty.
   /// - Parameter passwordFile: a file with the database's password.
-  /// - Returns: lines about what was moved, and whether a store was left out because it is damaged.
+  /// - Returns: lines about what was moved, and whether a store was left out because it can't be read.
   /// - Throws: ``MoveError``, ``SettingsError``, `DataDirectoryError`, `ServiceError`; ``BackupError`` with a server's
   ///   reason. The source is then not marked, unless the reason says that it is not known whether the move has ended.
   package static func move(
@@ -62,7 +62,7 @@ package enum MoveAdministration {
 
   /// Moves the stores of this process' server to a database.
   /// - Parameter backups: the server's stores; nil if they are in a database.
-  /// - Returns: lines about what was moved, and whether a store was left out because it is damaged. If none was, the
+  /// - Returns: lines about what was moved, and whether a store was left out because it can't be read. If none was, the
   ///   server accepts no change from then on.
   /// - Throws: as ``LiveMove/run(_:)`` does.
   static func moveWhileServing(
@@ -167,6 +167,7 @@ package enum MoveAdministration {
   }
 
   private static func damage(_ stores: Int) -> String {
-    "\(stores) stores are damaged, and the accounts were not moved; repair them and run the move again"
+    "\(stores) stores can't be read, and the accounts were not moved, so the source stays in use; "
+      + "mend the stores with hotel-bookmarks repair, or restore --store from a backup, and run the move again"
   }
 }

@@ -31,7 +31,7 @@ struct StoreMove: Sendable {
     var bytes: Int64 = 0
     /// Stores that an earlier, interrupted move had copied.
     var earlier = 0
-    /// Stores that were not copied because they are damaged.
+    /// Stores that were not copied because they are damaged or can't be read.
     var damaged = 0
     /// Damaged stores of which the sound rows were copied.
     var incomplete = 0
@@ -53,8 +53,8 @@ struct StoreMove: Sendable {
 
   /// Copies every store.
   ///
-  /// In a move the accounts come last, because without them no one can use the target. A damaged store is reported and
-  /// left out; then the accounts are left out too. While the source is used, the accounts come first, so that a guest who
+  /// In a move the accounts come last, because without them no one can use the target. A store that can't be read is
+  /// reported and left out; then the accounts are left out too. While the source is used, the accounts come first, so that a guest who
   /// becomes a user meanwhile is still a guest with all bookmarks.
   /// - Throws: ``MoveError`` when the target has a later state of a store; the errors of both engines.
   func run(_ report: BackupAdministration.Report) async throws -> Summary {
@@ -62,6 +62,10 @@ struct StoreMove: Sendable {
     var summary = Summary()
     let total = try await Self.count(in: source) + 1
     var done = 0
+    for line in try await Self.namelessFindings(in: source) {
+      report.finding(line)
+      summary.damaged += 1
+    }
     if whileUsed { summary.add(try await copy(.system, report)) }
     for namespace in StoreName.namespaces where namespace != StoreName.system.namespace {
       try await Self.eachPage(of: namespace, in: source) { names in
@@ -133,17 +137,17 @@ struct StoreMove: Sendable {
     _ name: StoreName, _ report: BackupAdministration.Report
   ) async throws -> (outcome: StoreTransfer.Outcome?, isWhole: Bool) {
     let transfer = StoreTransfer(from: source, to: target, whileUsed: whileUsed)
-    // The source of a move stays, and has all that can be read of a damaged store.
-    if !whileUsed {
-      let outcome = try await Self.reportingDamage(of: name, { report.finding($0) }) {
+    func whole() async throws -> StoreTransfer.Outcome? {
+      try await Self.reportingDamage(of: name, { report.finding($0) }, reading) {
         try await transfer.copy(name)
       }
-      return (outcome, true)
     }
+    // The source of a move stays, and has all that can be read of a damaged store.
+    if !whileUsed { return (try await whole(), true) }
     do { return (try await transfer.copy(name), true) } catch let error as ServiceError
       where StoreBackups.isDamage(error)
     {
-      let outcome = try await Self.reportingDamage(of: name, { report.finding($0) }) {
+      let outcome = try await Self.reportingDamage(of: name, { report.finding($0) }, reading) {
         guard let (reader, damage) = try await source.soundRowReader(of: name) else { throw error }
         for line in damage { report.finding("\(name.key): \(line)") }
         let result: Result<StoreTransfer.Outcome, any Error>
@@ -154,27 +158,60 @@ struct StoreMove: Sendable {
         return try result.get()
       }
       return (outcome, false)
+    } catch let error as ServiceError where error.code == .storage {
+      return (try await whole(), true)
     } catch let error as ServiceError where error.code == .absent { return (.absent, true) }
   }
 
-  /// Runs the copy of a store.
+  /// Reads all rows of a store of the source.
+  private func reading(_ name: StoreName) async throws {
+    guard let reader = try await source.rowReader(of: name, whileUsed: whileUsed) else { return }
+    let result: Result<Void, any Error>
+    do {
+      var walk = try await RowWalk(over: reader)
+      _ = try await walk.run()
+      result = .success(())
+    } catch { result = .failure(error) }
+    await reader.close()
+    try result.get()
+  }
+
+  /// Runs the copy of a store, and once more after an error of a disk that has passed.
   /// - Parameter report: receives a line about damage.
-  /// - Returns: nil for a damaged store, which is reported.
+  /// - Parameter reading: reads all rows of the original. Only this tells which of two disks has failed.
+  /// - Returns: nil for a store that is damaged or on a part of the disk that can't be read. It is reported.
   /// - Throws: ``MoveError`` when the target has a later state of the store; the errors of both engines.
   static func reportingDamage(
     of name: StoreName, _ report: (String) async -> Void,
-    _ copy: () async throws -> StoreTransfer.Outcome
+    _ reading: (StoreName) async throws -> Void, _ copy: () async throws -> StoreTransfer.Outcome
   ) async throws -> StoreTransfer.Outcome? {
-    do { return try await copy() } catch let error as ServiceError
-      where StoreBackups.isDamage(error)
-    {
-      await report("\(name.key): \(StoreBackups.message(of: error))")
-      return nil
-    } catch let error as ServiceError where error.code == .absent {
-      // It was erased after the names were listed.
-      return .absent
-    } catch let error as ServiceError where error.code == .exists {
-      throw MoveError("\(error.reason): \(name.key); move into an empty place")
+    var isRepeated = false
+    while true {
+      do { return try await copy() } catch let error as ServiceError
+        where StoreBackups.isDamage(error)
+      {
+        await report("\(name.key): \(StoreBackups.message(of: error))")
+        return nil
+      } catch let error as ServiceError where error.code == .absent {
+        // It was erased after the names were listed.
+        return .absent
+      } catch let error as ServiceError where error.code == .exists {
+        throw MoveError("\(error.reason): \(name.key); move into an empty place")
+      } catch let error as ServiceError where error.code == .storage && !isRepeated {
+        isRepeated = true
+        do { try await reading(name) } catch let error as ServiceError
+          where StoreBackups.isOfOneFile(error)
+        {
+          await report("\(name.key): \(StoreBackups.message(of: error))")
+          return nil
+        }
+      }
     }
+  }
+
+  /// A line if the source has stores whose names are damaged, which no one can copy before a repair.
+  static func namelessFindings(in source: any CopyingEngine) async throws -> [String] {
+    guard let files = source as? FileEngine else { return [] }
+    return try await files.namelessFindings().map { "\($0.file): \($0.reason)" }
   }
 }
