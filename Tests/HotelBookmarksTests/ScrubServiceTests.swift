@@ -78,8 +78,13 @@ import Testing
   }
 
   /// A store that is left out of a regular backup comes with the next one only, a day later.
-  @Test(arguments: [(errors: 1, isRead: true), (2, false)])
-  func anErrorOfTheDiskThatPassesIsNone(errors: Int, isRead: Bool) async throws {
+  @Test(arguments: [
+    (errors: 1, code: ServiceError.Code.storage, isRead: true), (2, .storage, false),
+    (1, .damaged, true), (2, .damaged, false),
+  ])
+  func anErrorOfTheDiskThatPassesIsNone(
+    errors: Int, code: ServiceError.Code, isRead: Bool
+  ) async throws {
     let account = try #require(AccountID(String(repeating: "0", count: 32)))
     let directory = try await Self.rotten(.user(account))
     let engine = try await FileEngine.open(directory: directory.path)
@@ -92,7 +97,7 @@ import Testing
           attempts += 1
           return attempts
         }
-        if count <= errors { throw ServiceError(.storage, "The disk has an error") }
+        if count <= errors { throw ServiceError(code, "The disk has an error") }
         return count
       }
     }.result

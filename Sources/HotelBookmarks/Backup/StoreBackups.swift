@@ -242,8 +242,10 @@ struct StoreBackups: Sendable {
       } catch {
         try Task.checkCancellation()
         let code = ServiceError(error)?.code
-        // After an error of the disk the store is opened anew: the error may have passed.
-        guard code == .unavailable && attempt < Self.attempts || code == .storage && attempt == 1
+        // After an error of the disk the store is opened anew: the error may have passed. A disk that answers other bytes
+        // than it has makes a file look damaged.
+        let isOfDisk = code == .storage || code == .damaged
+        guard code == .unavailable && attempt < Self.attempts || isOfDisk && attempt == 1
         else { throw error }
       }
       attempt += 1
