@@ -31,6 +31,20 @@ package struct AdministratorFile: Sendable {
     return try generate(isShown: false)
   }
 
+  /// Whether the file can be read, but is no file of a password.
+  package var isDamaged: Bool {
+    guard let bytes = try? file.read() else { return false }
+    do { _ = try Self.shownHash(in: bytes) } catch { return true }
+    return false
+  }
+
+  /// A password that no one knows, for as long as the file is damaged.
+  /// - Throws: `keys`.
+  package func unknownPassword() throws -> Password {
+    guard let hash = PasswordHash(of: Self.random(), scrypt) else { throw Self.failed }
+    return Password(hash: hash, fresh: nil)
+  }
+
   /// Generates another password, whose hash is on disk before this returns. For the command line, which shows it at
   /// once.
   /// - Throws: `keys` when the file can't be written. The old password remains valid then, unless only syncing the
@@ -75,7 +89,8 @@ package struct AdministratorFile: Sendable {
       let isShown = root["shown"]?.bool, let hash = root["password"].flatMap(PasswordHash.init)
     else {
       throw ServiceError(
-        .keys, "The administrator's file is damaged; `admin reset-password` makes it anew.")
+        .keys,
+        "The administrator's file is damaged; hotel-bookmarks admin reset-password makes it anew.")
     }
     return isShown ? hash : nil
   }

@@ -15,6 +15,18 @@ package struct SecretTransfer: Sendable {
     self.administrator = SecretFile(path: administrator, title: "administrator's file")
   }
 
+  /// Which of the two files are there and damaged.
+  package static func damagedFiles(keys: String, administrator: String) -> [String] {
+    var damaged: [String] = []
+    if let bytes = try? SecretFile(path: keys).read(),
+      (try? SigningKeyCoding.keys(in: bytes)) == nil
+    {
+      damaged.append(keys)
+    }
+    if AdministratorFile(administrator).isDamaged { damaged.append(administrator) }
+    return damaged
+  }
+
   /// Writes what the files contain to the system store. A file that is missing is left out, and a password that was never
   /// shown: the first server then makes another.
   /// - Throws: `keys` for a damaged file; the store's errors.

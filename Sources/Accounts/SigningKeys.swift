@@ -21,6 +21,8 @@ package final class SigningKeys: Sendable {
     case shared(SharedSecrets)
   }
 
+  /// Whether the key file was missing. Tokens that an earlier key signed are not valid any more.
+  package let isNew: Bool
   private let home: Home
   private let state: Mutex<State>
   /// When keys were last loaded because a token had an unknown one.
@@ -28,22 +30,29 @@ package final class SigningKeys: Sendable {
   /// The shortest time between two such loads: 100 ms, so that made-up tokens do not cause many.
   private static let searchInterval = Duration.milliseconds(100)
 
-  private init(_ keys: [SigningKey], in home: Home) {
-    self.home = home
+  private init(_ keys: [SigningKey], in home: Home, isNew: Bool = false) {
+    (self.home, self.isNew) = (home, isNew)
     state = Mutex(State(keys: keys))
   }
 
   /// Reads the key file. Creates it with a first key when it is missing, readable by its owner only and on disk
   /// before this returns. Blocks for a few milliseconds; for the start of the service.
-  /// - Throws: `keys` when the file is damaged or other users may read it.
+  /// - Throws: `keys` when the file is damaged or other users may read it. A new key in its place would end all sessions
+  ///   without a word.
   package static func open(_ path: String, now: Timestamp) throws -> SigningKeys {
     let file = SecretFile(path: path)
     if let bytes = try file.read() {
-      return SigningKeys(try SigningKeyCoding.keys(in: bytes), in: .file(file))
+      do { return SigningKeys(try SigningKeyCoding.keys(in: bytes), in: .file(file)) } catch {
+        throw ServiceError(
+          .keys,
+          "The key file is damaged. Put keys.json of a backup in its place. Without a backup remove it: then "
+            + "all sessions end, and guests without an account lose their bookmarks",
+          detail: "\(path): \(ServiceError(error)?.detail ?? "")")
+      }
     }
     let key = try newKey(at: now)
     try file.create(SigningKeyCoding.bytes(of: [key]))
-    return SigningKeys([key], in: .file(file))
+    return SigningKeys([key], in: .file(file), isNew: true)
   }
 
   /// Reads the keys that several processes share. The first process creates a first key.

@@ -45,6 +45,11 @@ struct SigningKeysTests {
     try directory.write(text, to: "keys")
     try await expectRefused(directory)
     #expect(try directory.text("keys") == text)
+    let error = #expect(throws: ServiceError.self) {
+      try SigningKeys.open(directory.path + "/keys", now: now)
+    }
+    #expect(error?.reason.contains("backup") == true)
+    #expect(error?.detail.hasPrefix(directory.path + "/keys: ") == true)
   }
 
   @Test func aDirectoryThatIsNotThereIsAnError() async throws {

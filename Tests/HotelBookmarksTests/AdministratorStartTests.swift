@@ -87,6 +87,35 @@ import Testing
     }
   }
 
+  /// Regression: people could not reach their bookmarks because of a file that only the administrator needs.
+  @Test func damagedFileLocksTheAdministratorOutAndNoOneElse() async throws {
+    let directory = try await TemporaryDirectory.withData()
+    let settings = try Self.settings(directory)
+    _ = try await UserAdministration(StorageLocation(data: directory.path)).add(
+      "ada", password: "long enough")
+    let file = DataFiles.administrator(in: directory.path)
+    try Data("{".utf8).write(to: URL(filePath: file))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+    try await Self.serve(settings) { assembly, accounts in
+      #expect(assembly.isLocked)
+      let shown = try await assembly.passwordToShow()
+      #expect(shown == nil)
+      try assembly.noteShown()
+      #expect(try await Self.kind("ada", "long enough", accounts) == .user)
+      let administrator = try await Self.kind("admin", "some password", accounts)
+      #expect(administrator == nil)
+    }
+    let kept = try Data(contentsOf: URL(filePath: file))
+    #expect(kept == Data("{".utf8))
+    #expect(DataFiles.findings(in: directory.path).map(\.file) == ["administrator.json"])
+    let reset = try await PasswordReset.run(StorageLocation(data: directory.path))
+    try await Self.serve(settings) { _, accounts in
+      let kind = try await Self.kind("admin", reset, accounts)
+      #expect(kind == .administrator)
+    }
+    #expect(DataFiles.findings(in: directory.path).isEmpty)
+  }
+
   @Test(arguments: ["a good secret\n", "a good secret\r\n", "a good secret"])
   func passwordOfAFileIsTaken(text: String) async throws {
     let directory = try TemporaryDirectory()

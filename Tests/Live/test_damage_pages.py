@@ -182,7 +182,7 @@ def test_a_bad_sector_under_one_store_keeps_no_other_out_of_a_backup(start, brok
 
 
 @pytest.mark.fault("F12")
-@pytest.mark.parametrize("damaged", ["accounts", "registry"])
+@pytest.mark.parametrize("damaged", ["accounts", "registry", "keys"])
 def test_a_start_that_damage_prevents_says_what_to_do(start, damaged):
     server = start()
     login = {"username": "ada", "password": "a good password"}
@@ -190,10 +190,17 @@ def test_a_start_that_damage_prevents_says_what_to_do(start, damaged):
     assert server.stop() == 0
     data = server.data
     name = hashlib.sha256(b"system").hexdigest()
-    file = data / "registry.sqlite" if damaged == "registry" else data / "stores" / name[:2] / name[2:4] / f"{name}.sqlite"
+    file = {"accounts": data / "stores" / name[:2] / name[2:4] / f"{name}.sqlite", "registry": data / "registry.sqlite",
+            "keys": data / "keys.json"}[damaged]
     overwrite(file, 0, b"\x5a" * file.stat().st_size)
     status, words = command("serve", "--data", data, "--port", "0")
-    assert status == 78 and damaged in words and f"hotel-bookmarks repair --data {data}" in words, words
+    remedy = "Put keys.json of a backup in its place" if damaged == "keys" else f"hotel-bookmarks repair --data {data}"
+    assert status == 78 and damaged in words and remedy in words, words
+    assert damaged == "registry" or str(file) in words, words
+    if damaged == "keys":
+        file.unlink()
+        server = start(data=data)
+        server.logged("there was no key file")
     # Without the accounts an administrator gets a new password nevertheless.
     if damaged == "accounts":
         status, words = command("admin", "reset-password", "--data", data)

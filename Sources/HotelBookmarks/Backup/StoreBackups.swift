@@ -113,7 +113,9 @@ struct StoreBackups: Sendable {
     summary.missing = try await each(reporter) { name in
       try await copy(name, to: writer, sum, reporter)
     }
-    for finding in try await engine.namelessFindings() { await sum.add(finding: finding, reporter) }
+    for finding in try await engine.namelessFindings() + DataFiles.findings(in: directory) {
+      await sum.add(finding: finding, reporter)
+    }
     summary.damages = await sum.run { $0.findings } - summary.missing
     let directory = directory
     for extra in [BackupManifest.Extra.catalogue, .administrator, .keys, .erasures] {
@@ -129,7 +131,7 @@ struct StoreBackups: Sendable {
   func verify(_ reporter: ScrubReporter) async throws -> ScrubCounts {
     try await ThreadPool.with(name: "verify") { threads in
       let sum = ScrubSum(ScrubCounts(), to: threads)
-      for finding in try await engine.registryFindings() {
+      for finding in try await engine.registryFindings() + DataFiles.findings(in: directory) {
         await sum.add(finding: finding, reporter)
       }
       _ = try await each(reporter, atOnce: 1) { name in

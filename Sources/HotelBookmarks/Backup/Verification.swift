@@ -60,7 +60,12 @@ package enum Verification {
   ) async -> (Outcome, message: String) {
     do throws(DataDirectoryError) {
       let counts = try await threads.run { () throws(DataDirectoryError) in
-        try scrub.run(directory, report.reporter)
+        var counts = try scrub.run(directory, report.reporter)
+        for finding in DataFiles.findings(in: directory) {
+          counts.findings += 1
+          report.reporter.finding(finding)
+        }
+        return counts
       }
       return (counts.findings == 0 ? .sound : .damaged, message(for: counts))
     } catch {

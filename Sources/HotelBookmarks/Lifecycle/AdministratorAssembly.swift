@@ -8,11 +8,14 @@ struct AdministratorAssembly: Sendable {
   let epoch: Int?
   /// The password that several servers share; nil if the password is in a file.
   let shared: SharedAdministrator?
+  /// Whether the data directory's file is damaged, so that no one can log in as the administrator.
+  let isLocked: Bool
   private let file: AdministratorFile?
   private let generated: AdministratorFile.Password?
 
   /// Reads the password from the file of the settings. Without one it reads the password of the data directory, which
-  /// is made at the first start.
+  /// is made at the first start. A damaged file, which no reader but this one has, keeps no one else from the service: the
+  /// administrator's password is then one that no one knows.
   /// - Throws: ``SettingsError`` for an invalid name or password; `ServiceError` if the data directory's file can't be
   ///   used.
   init(_ settings: Settings) throws {
@@ -20,9 +23,10 @@ struct AdministratorAssembly: Sendable {
     self.file = file
     (shared, epoch) = (nil, nil)
     if let (administrator, _) = try Self.configured(by: settings) {
-      (self.administrator, generated) = (administrator, nil)
+      (self.administrator, generated, isLocked) = (administrator, nil, false)
     } else {
-      let password = try file.password()
+      isLocked = file.isDamaged
+      let password = isLocked ? try file.unknownPassword() : try file.password()
       administrator = try Self.checkSettings {
         try Administrator(name: settings.adminName, password: password.hash)
       }
@@ -35,7 +39,7 @@ struct AdministratorAssembly: Sendable {
   /// - Throws: ``SettingsError`` for an invalid name or password; `ServiceError`.
   init(_ settings: Settings, _ secrets: SharedSecrets) async throws {
     let shared = SharedAdministrator(secrets)
-    file = nil
+    (file, isLocked) = (nil, false)
     if let (administrator, password) = try Self.configured(by: settings) {
       (self.administrator, generated, self.shared) = (administrator, nil, nil)
       epoch = try await shared.epoch(of: password)

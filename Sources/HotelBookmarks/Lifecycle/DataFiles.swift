@@ -1,3 +1,6 @@
+import Accounts
+import SQLiteEngine
+
 /// The paths of files in the data directory besides the stores.
 enum DataFiles {
   /// The keys that sign tokens.
@@ -12,4 +15,14 @@ enum DataFiles {
   static func control(in directory: String) -> String { directory + "/control" }
   /// The socket over which the server's replications reach its own databases.
   static func replications(in directory: String) -> String { directory + "/replications" }
+
+  /// The damage of files besides the stores, in a data directory or a backup.
+  static func findings(in directory: String) -> [ScrubFinding] {
+    let (keys, administrator) = (keys(in: directory), administrator(in: directory))
+    return SecretTransfer.damagedFiles(keys: keys, administrator: administrator).map {
+      ScrubFinding(
+        file: $0 == keys ? "keys.json" : "administrator.json",
+        reason: "the file is damaged: put that of a sound backup in its place")
+    }
+  }
 }

@@ -11,6 +11,7 @@ import Logging
 import NIOPosix
 import Page
 import Replicator
+import SQLiteEngine
 import Scheduling
 import SearchProxy
 import Stores
@@ -79,12 +80,28 @@ struct ServiceAssembly: Sendable {
       engine.isShared
       ? try await AdministratorAssembly(settings, SharedSecrets(stores: stores))
       : try AdministratorAssembly(settings)
+    if administrator.isLocked {
+      logger.error(
+        "the administrator's file is damaged, and no one can log in as the administrator",
+        metadata: [
+          "detail":
+            "stop the server and run: hotel-bookmarks admin reset-password --data \(settings.data)"
+        ])
+    }
     accountSettings.administrator = administrator.administrator
     accountSettings.administratorEpoch = administrator.epoch
     accountSettings.issuers = settings.issuers
     let threads = ThreadPool(name: "hash", threads: accountSettings.hashesAtOnce + 1)
     hashingThreads = threads
     keys = try await storage.keys(in: settings.data, stores)
+    if keys.isNew, let files = storage.files, try await files.storeCount() > 0 {
+      logger.warning(
+        "there was no key file: no earlier token is valid, so all sessions have ended",
+        metadata: [
+          "detail":
+            "to undo this, stop the server and put keys.json of a backup in \(settings.data)"
+        ])
+    }
     let cases = UseCases(
       over: stores, keys: keys, settings: accountSettings,
       ownedListBytes: settings.ownedListBytes, now: now,

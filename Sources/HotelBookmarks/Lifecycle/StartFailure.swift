@@ -51,10 +51,13 @@ extension SettingsError {
   /// The accounts' store is damaged, without which no one can be told apart: the server does not start. No other damage of
   /// stores stops a start.
   init(ofAccounts error: ServiceError, in location: StorageLocation) {
-    let place = location.database == nil ? "--data \(location.data)" : "--database URL"
+    let isFile = location.database == nil
+    let place = isFile ? "--data \(location.data)" : "--database URL"
+    let file = isFile ? " (\(FileEngine.file(of: .system, in: location.data)))" : ""
     self.init(
-      description: "The accounts are damaged: \(StoreBackups.message(of: error)). "
-        + "Run hotel-bookmarks repair \(place); what it can't repair comes back with a whole backup"
+      description: "The accounts are damaged\(file): \(StoreBackups.message(of: error)). "
+        + "Run hotel-bookmarks repair \(place); what it can't repair comes back with a whole backup: "
+        + "hotel-bookmarks restore BACKUP \(isFile ? "--data NEW-DIRECTORY" : "--database NEW-URL")"
     )
   }
 }

@@ -198,6 +198,11 @@ extension FileEngine {
     directory.file(for: name.key).relativePath
   }
 
+  /// The path of a store's file in a data directory.
+  package static func file(of name: StoreName, in path: String) -> String {
+    DataDirectory.file(for: name.key, below: path + "/" + DataDirectory.storesName).path
+  }
+
   /// The number of stores.
   package func storeCount() async throws -> Int {
     try await translating {
