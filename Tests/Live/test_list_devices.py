@@ -18,6 +18,22 @@ def draft(account, path, markdown):
     assert answer.status_code in (200, 201), answer.text
 
 
+def test_words_of_a_replaced_draft_are_in_its_history(shared):
+    """Two devices that send neither `base` nor `If-Match` replace one another's draft."""
+    author = Account(shared)
+    list_id = (path := make_list(author))[10:]
+    for words in ("of the phone", "of the laptop"):
+        draft(author, f"{path}/notes/Plan", words)
+    document = f"/v1/documents/draft%3A{list_id}%3A{list_id}%3APlan"
+    history = shared.call("GET", document + "/revisions", author.token).json()["revisions"]
+    assert [revision["kept"] for revision in history] == [True, True]
+    former = shared.call("GET", f"{document}/revisions/{history[1]['rev']}", author.token).json()
+    assert former["content"]["markdown"] == "of the phone"
+    answer = shared.call("POST", document + "/restore", author.token, json={"rev": history[1]["rev"]})
+    assert answer.status_code == 200, answer.text
+    assert shared.call("GET", f"{path}/notes/Plan?draft=true", author.token).json()["markdown"] == "of the phone"
+
+
 def in_step(device, owner):
     wait_until(lambda: device.documents() == server_has(owner, device.name), f"{device.name} is not in step")
 
