@@ -53,6 +53,19 @@ def test_hundreds_of_bookmarks_are_found_and_sorted_and_few_are_in_the_page(brow
     page.until(lambda: page.bookmarked()[0] == "Écluse 0")
 
 
+def test_a_note_that_is_typed_stays_until_it_is_kept_or_given_up(browser, server):
+    page, _ = kept_by_a_user(browser, server, 3)
+    for words in ("Quiet", ""):
+        page.press("Your note on The Anchor 2")
+        if words:
+            page.write("#my-note", words)
+            page.reload()
+            page.press("Your note on The Anchor 2")
+        assert page.find("#my-note").get_attribute("value") == words
+        page.press("Cancel")
+    assert page.driver.execute_script("return localStorage.length") == 0
+
+
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_note_and_tags_are_kept_offline_too_and_come_to_the_other_device(browser, server, size):
     page, fields = kept_by_a_user(browser, server, 3, **size)

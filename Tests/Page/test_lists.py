@@ -97,6 +97,45 @@ def test_what_is_typed_stays_until_it_is_saved(browser):
     assert other.driver.execute_script("return localStorage.length") == 0
 
 
+def test_what_is_typed_about_a_list_stays_until_it_is_saved(browser):
+    page = browser()
+    page.sign_up(some_name())
+    path = made_list(page, "Lisbon")
+    page.press("Change title, days and description")
+    page.write("#list-words", "Bring sun cream")
+    page.press("Lists")
+    page.says("Plan a trip with others")
+    page.visit(path)
+    assert page.find("#list-words").get_attribute("value") == "Bring sun cream"
+    page.press("Save")
+    page.says("Bring sun cream", "Change title, days and description")
+    page.synced()
+    assert page.driver.execute_script("return localStorage.length") == 0
+
+
+def test_what_is_typed_on_a_list_made_offline_is_there_when_the_list_has_its_id(browser):
+    page = browser()
+    page.sign_up(some_name())
+    page.visit("/lists").synced()
+    page.offline()
+    page.write("#new-title", "Lisbon")
+    page.press("Make it")
+    page.says("No hotels yet")
+    page.write("#note-title", "Plan")
+    page.press("Write")
+    page.write("#words", "We leave on Sunday.")
+    page.press("Lists")
+    page.says("Plan a trip with others")
+    page.offline(False)
+    page.driver.execute_async_script(f"{CLIENT}.then(({{ client }}) => client.syncNow()).finally(arguments[0])")
+    page.synced()
+    page.press("Lisbon")
+    page.says("No hotels yet")
+    path = page.until(lambda: (url := page.driver.current_url) and "/lists/" in url and "/new-" not in url and url)[len(page.url):]
+    page.visit(path + "/notes/Plan")
+    assert page.find("#words").get_attribute("value") == "We leave on Sunday."
+
+
 @pytest.mark.parametrize("is_offline", [False, True])
 def test_other_lines_that_two_people_have_changed_are_both_kept(browser, is_offline):
     owner, other, path = begun(browser)

@@ -1,15 +1,32 @@
+import { client } from "./client.js"
 import { daysOf } from "./dates.js"
 import { h } from "./dom.js"
 import { segment } from "./offline/server.js"
 import { waits } from "./states.js"
 import { t } from "./texts.js"
 
-/** What the pages of a list share: their paths and their heading. */
+/** What the pages of a list share: their paths, their heading, and where what is typed is kept. */
 
 export const listPath = id => `/lists/${segment(id)}`
 
 /** The path of a list's note. */
 export const notePath = (list, title) => `${listPath(list)}/notes/${segment(title)}`
+
+/**
+ * The key under which this browser keeps what is typed in a note of a list, or about the list itself, until it is saved or
+ * given up: a link, a reload or a crash loses nothing.
+ */
+export async function typedKey(id, title = "") {
+  const { id: present } = await client.list(id), key = list => `${client.session.id} ${list} ${title}`
+  // What was typed on a list that was made offline is under the id that the list had then.
+  for (const old of Object.keys(localStorage)) {
+    const list = old.split(" ")[1]
+    if (list === present || old !== key(list) || (await client.list(list).catch(() => ({}))).id !== present) continue
+    localStorage[key(present)] ??= localStorage[old]
+    localStorage.removeItem(old)
+  }
+  return key(present)
+}
 
 /** The heading and tabs of each page of a list. */
 export function head(list, current) {

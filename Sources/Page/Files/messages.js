@@ -43,11 +43,11 @@ export const settle = entry => document.querySelector(`#toasts [data-entry="${en
 /**
  * Asks before an action that cannot be undone.
  * @param {{title: string, text: string, yes: string, danger?: boolean, body?: Node}} question
- * @returns {Promise<boolean>}
+ * @returns {Promise<boolean | undefined>} undefined if the dialog was closed without an answer, also by another view.
  */
 export function ask({ title, text, yes, danger = false, body }) {
   return new Promise(resolve => {
-    const dialog = h("dialog", { "aria-labelledby": "question", onclose: () => { dialog.remove(); resolve(dialog.returnValue === "yes") } },
+    const dialog = h("dialog", { "aria-labelledby": "question", onclose: () => { dialog.remove(); resolve({ yes: true, no: false }[dialog.returnValue]) } },
       h("form", { method: "dialog" },
         h("h2", { id: "question" }, title), h("p.lead", text), body,
         h("div.row",

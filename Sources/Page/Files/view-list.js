@@ -3,7 +3,7 @@ import { client, follow } from "./client.js"
 import { time } from "./dates.js"
 import { h, icon, refill } from "./dom.js"
 import { nameOf } from "./facts.js"
-import { head, listPath, notePath } from "./list-head.js"
+import { head, listPath, notePath, typedKey } from "./list-head.js"
 import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
@@ -15,7 +15,7 @@ import { arrange } from "./tiles.js"
 
 /** One list: its hotels and notes. A reader sees no controls to change it. */
 export async function show({ id }, signal) {
-  const node = h("div")
+  const node = h("div"), typed = await typedKey(id)
   let editing = false, title = ""
   const parts = { head: h("div"), about: h("div.section"), hotels: h("section.section", { "aria-label": t.hotels }), notes: h("section.section") }
   let known = new Map()
@@ -29,7 +29,10 @@ export async function show({ id }, signal) {
     title = list.title
     const mayWrite = list.role !== "reader"
     refill(parts.head, ...head(list, "hotels"))
-    if (!editing) refill(parts.about, about(list, mayWrite))
+    if (!editing) {
+      editing = mayWrite && typed in localStorage
+      refill(parts.about, editing ? editor(list) : about(list, mayWrite))
+    }
     showHotels(list, bookmarks, mayWrite)
     if (!parts.notes.childElementCount) parts.notes.append(h("h2", t.notes), h("div"), maker)
     refill(parts.notes.children[1], notesPart(list, notes))
@@ -46,18 +49,25 @@ export async function show({ id }, signal) {
       mayWrite ? h("button.quiet", { onclick: change }, t.editList) : null)
   }
 
-  function editor(list) {
-    const name = h("input", { id: "list-title", dir: "auto", required: true, maxlength: 200, value: list.title })
-    const words = h("textarea", { id: "list-words", value: list.markdown })
+  function editor(now) {
+    const [list, said] = JSON.parse(localStorage.getItem(typed)) ?? [now, now]
+    const name = h("input", { id: "list-title", dir: "auto", required: true, maxlength: 200, value: said.title })
+    const words = h("textarea", { id: "list-words", value: said.markdown })
     const day = (id, value) => h("input", { id, type: "date", value, max: "9999-12-31" })
-    const from = day("list-from", list.from), to = day("list-to", list.to)
-    const end = () => { editing = false; return renew() }
+    const from = day("list-from", said.from), to = day("list-to", said.to)
+    const saying = () => ({ title: name.value.trim(), markdown: words.value, from: from.value || null, to: to.value || null })
+    const end = () => {
+      localStorage.removeItem(typed)
+      editing = false
+      return renew()
+    }
     return h("form.stack.panel.narrow", {
+      oninput: () => localStorage.setItem(typed, JSON.stringify([list, saying()])),
       onsubmit: () => {
         to.setCustomValidity(from.value && to.value && to.value < from.value ? t.daysWrong : "")
         if (!to.reportValidity()) return to.setCustomValidity("")
         attempt(async () => {
-          const body = { title: name.value.trim(), markdown: words.value, from: from.value || null, to: to.value || null }
+          const body = saying()
           // What was left as it is stays as others have it.
           for (const it in body) if (body[it] === (list[it] ?? null)) delete body[it]
           if (body.markdown !== undefined) body.markdownSeen = list.markdown

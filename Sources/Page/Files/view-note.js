@@ -1,6 +1,7 @@
 import { client, follow } from "./client.js"
 import { time } from "./dates.js"
 import { h, refill } from "./dom.js"
+import { typedKey } from "./list-head.js"
 import { markdown, ticked } from "./markdown.js"
 import { announce, ask, attempt, settle, toast } from "./messages.js"
 import { segment } from "./offline/server.js"
@@ -11,8 +12,7 @@ import { t } from "./texts.js"
 /** A note of a list: reading, writing, drafts, publishing, and conflicts with another member's change. */
 export async function show({ id, title, query }, signal) {
   const node = h("div"), path = `/lists/${segment(id)}`
-  // What is typed is kept in this browser until it is saved or given up: a link, a reload or a crash loses nothing.
-  const typed = `${client.session.id} ${(await client.list(id)).id} ${title}`
+  const typed = await typedKey(id, title)
   let editing = query.get("edit") === "1" || typed in localStorage, chosen, watch
 
   async function renew() {
