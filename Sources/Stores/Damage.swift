@@ -111,8 +111,12 @@ extension DocumentStore {
   @discardableResult
   package func repair(pause: Duration = .zero) async throws -> RepairOutcome {
     let extent = name == .system ? RepairOutcome.Extent.withoutLoss : .everything
-    let outcome = try await noting {
+    var outcome = try await noting {
       try await storage.repair(extent, at: now(), pause: pause)
+    }
+    // The slow check reads no attachment twice, unless a piece of one may be among what it has removed.
+    if pause == .zero || outcome.dropped > 0 {
+      outcome.lostAttachments += try await forgetIncompleteAttachments()
     }
     guard outcome.hasChanged else { return outcome }
     subscriptions.wake(name)
@@ -146,7 +150,9 @@ extension DocumentStore {
   /// Whether an error was caused by damage that is now repaired. The accounts' store waits for the scrub
   /// instead: to check all of it for one login would take too long.
   func hasRepaired(after error: any Error) async -> Bool {
-    guard ServiceError(error)?.code == .integrity, name != .system else { return false }
+    guard ServiceError(error)?.code == .integrity, repairsDamage, name != .system else {
+      return false
+    }
     return (try? await repair().hasChanged) ?? false
   }
 }

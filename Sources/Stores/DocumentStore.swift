@@ -15,6 +15,8 @@ package struct DocumentStore: Sendable {
   private(set) var follower: CommitFollower
   /// Whether the storage has failed since it was opened.
   let health: StorageHealth
+  /// Whether a call that meets damage repairs the store; false for the calls of a repair.
+  var repairsDamage = true
   /// What the follower has still to do.
   let backlog = FollowerBacklog()
 

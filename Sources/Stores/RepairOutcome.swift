@@ -15,18 +15,23 @@ package struct RepairOutcome: Sendable, Equatable {
   /// How many ancestors' bodies, local documents and query indexes were removed. No one needs the ancestors'
   /// bodies; clients and the service write the other two again.
   package var dropped = 0
+  /// How many attachments lack some of their bytes. The store forgot them; their documents name them still.
+  package var lostAttachments = 0
   /// How many rows are still damaged.
   package var left = 0
 
   package init() {}
 
-  package var hasChanged: Bool { repaired > 0 || !lost.isEmpty || dropped > 0 }
+  package var hasChanged: Bool {
+    repaired > 0 || !lost.isEmpty || dropped > 0 || lostAttachments > 0
+  }
 
   /// Adds another result.
   package static func += (sum: inout RepairOutcome, other: RepairOutcome) {
     sum.repaired += other.repaired
     sum.lost += other.lost
     sum.dropped += other.dropped
+    sum.lostAttachments += other.lostAttachments
     sum.left += other.left
   }
 }

@@ -73,7 +73,7 @@ enum AttachmentLedger {
 
   /// Changes the record of a document, and counts for all bytes how many documents name them.
   /// - Throws: ``DocumentError`` with code `tooManyLeaves` for one that becomes too long; `integrity`.
-  private static func change(
+  static func change(
     _ id: DocumentID, in changes: inout StoreChanges,
     _ edit: (inout AttachmentRecord, inout StoreChanges) throws -> Void
   ) throws {
@@ -104,7 +104,7 @@ package struct AttachedRevision: Hashable, Sendable {
 
 extension StoreChanges {
   /// What is known of some bytes, with what this update has recorded.
-  fileprivate func attachment(_ key: AttachmentKey) throws -> AttachmentFacts? {
+  func attachment(_ key: AttachmentKey) throws -> AttachmentFacts? {
     try local(.attachment(key)).map { try AttachmentFacts($0, of: key) }
   }
 
@@ -144,9 +144,14 @@ extension StoreChanges {
       write(LocalEdit(.attachment(key), facts.note))
       return
     }
-    write(LocalEdit(.attachment(key), nil))
+    try remove(facts)
+  }
+
+  /// Removes the bytes of an attachment, and what is known of them.
+  mutating func remove(_ facts: AttachmentFacts) throws {
+    write(LocalEdit(.attachment(facts.key), nil))
     // Other bytes may have the same SHA-1.
-    if try local(.attachment(sha1: facts.sha1))?.body == Array(key.text.utf8) {
+    if try local(.attachment(sha1: facts.sha1))?.body == Array(facts.key.text.utf8) {
       write(LocalEdit(.attachment(sha1: facts.sha1), nil))
     }
     for index in 0..<facts.pieceCount { write(LocalEdit(.piece(index, of: facts.pieces), nil)) }

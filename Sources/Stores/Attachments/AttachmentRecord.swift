@@ -63,6 +63,13 @@ struct AttachmentRecord: Equatable {
   mutating func remove(where isGone: (RevisionID) -> Bool) {
     for revision in revisions.keys where isGone(revision) { revisions[revision] = nil }
   }
+
+  /// Removes the names of some bytes from all revisions.
+  mutating func remove(_ keys: Set<AttachmentKey>) {
+    for (revision, names) in revisions {
+      set(names.filter { !keys.contains($0.value) }, of: revision)
+    }
+  }
 }
 
 /// The notes about attachments. Engines keep them as any local document: with a checksum, in backups, in copies, and erased
@@ -75,7 +82,11 @@ extension LocalID {
   /// The prefix of the marks of attachments whose document has not come yet.
   static let uploadPrefix = receiptPrefix + "upload/"
 
-  static func attached(_ id: DocumentID) -> LocalID { LocalID(receipt: "attached/" + id.text) }
+  /// The prefix of the records of documents.
+  static let attachedPrefix = receiptPrefix + "attached/"
+  static func attached(_ id: DocumentID) -> LocalID {
+    LocalID(stored: attachedPrefix + id.text)
+  }
   /// The prefix of what is known of bytes.
   static let attachmentPrefix = receiptPrefix + "attachment/"
   static func attachment(_ key: AttachmentKey) -> LocalID {

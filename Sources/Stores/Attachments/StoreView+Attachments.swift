@@ -71,12 +71,21 @@ extension StoreView {
   package func bytes(_ range: Range<Int64>, of attachment: AttachmentFacts) throws -> [UInt8] {
     let size = Int64(AttachmentLimits.pieceBytes)
     let index = range.lowerBound / size
-    guard let piece = try local(.piece(Int(index), of: attachment.pieces)),
-      piece.body.count == min(size, attachment.length - index * size)
-    else { throw ServiceError(.integrity, "A piece of an attachment is missing") }
+    guard let piece = try piece(Int(index), of: attachment) else {
+      throw ServiceError(.integrity, "A piece of an attachment is missing")
+    }
     let start = Int(range.lowerBound - index * size)
     let end = Int(min(range.upperBound - index * size, Int64(piece.body.count)))
     return start == 0 && end == piece.body.count ? piece.body : Array(piece.body[start..<end])
+  }
+
+  /// A piece of an attachment; nil for one that is missing or has another length.
+  func piece(_ index: Int, of attachment: AttachmentFacts) throws -> LocalDocument? {
+    let size = Int64(AttachmentLimits.pieceBytes)
+    let length = min(size, attachment.length - Int64(index) * size)
+    return try local(.piece(index, of: attachment.pieces)).flatMap { piece in
+      piece.body.count == length ? piece : nil
+    }
   }
 }
 

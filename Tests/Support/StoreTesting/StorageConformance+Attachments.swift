@@ -72,6 +72,32 @@ extension StorageConformance {
           "of the first revision")
       }
     },
+    Claim("an attachment that lacks a piece is forgotten by a repair, and can be sent again") {
+      bench in
+      try await bench.withDocuments { store in
+        let bytes = AttachedBytes.some(200_000)
+        let (one, two) = (try DocumentID("a"), try DocumentID("b"))
+        let first = try await store.attach(bytes, to: one)
+        try await store.update(as: .server) { changes in
+          var last: LocalID?
+          try changes.view.locals(.below(LocalID.piecePrefix)) { id, _ in
+            last = id
+            return true
+          }
+          if let last { changes.write(LocalEdit(last, nil)) }
+        }
+        try require(try await store.repair().lostAttachments, is: 1, "lost")
+        try require(
+          try await store.read { view in try view.attachmentKeys(of: one, first).isEmpty },
+          "the document names nothing that is not here")
+        try require(try await store.attached(), is: 0, "freed")
+        try require(try await store.pieces(), is: 0, "pieces")
+        try require(try await store.repair().lostAttachments, is: 0, "once")
+        let facts = try await store.facts(two, try await store.attach(bytes, to: two))
+        try await store.purge(one, first)
+        try require(try await store.bytes(0..<200_000, of: facts) == bytes, "sent again")
+      }
+    },
     Claim("attachments whose document does not come are removed") { bench in
       let clock = ManualClock()
       try await bench.withDocuments(clock) { store in

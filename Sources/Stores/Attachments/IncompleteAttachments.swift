@@ -1,0 +1,127 @@
+import Documents
+import Scheduling
+
+/// Attachments that lack some of their bytes: a piece was damaged and a repair has removed it, or its row is gone.
+///
+/// The rest of the bytes is of no use. As long as notes say that the store has them all, each answer that contains them
+/// fails, also one with many other documents, and nobody can send them again. So a repair forgets such attachments: their
+/// documents keep the stubs, as documents that came without the bytes do.
+extension DocumentStore {
+  /// Forgets the attachments that are incomplete, and names of attachments of which nothing is known any more.
+  /// - Returns: how many attachments were incomplete, or how many documents name unknown ones if these are more.
+  func forgetIncompleteAttachments() async throws -> Int {
+    // What can't be read after a repair is no reason for another one.
+    var store = self
+    store.repairsDamage = false
+    guard try await store.readInline({ view in try view.local(.attachmentTotal) != nil }) else {
+      return 0
+    }
+    let incomplete = try await store.read(inSlices: AttachmentSearch()) { search, view in
+      try search.isComplete(in: view) ? search.found : nil
+    }
+    var (last, documents) = (String?.none, 0)
+    while true {
+      let (named, end) = try await store.read(inSlices: NameSearch(of: incomplete, after: last)) {
+        search, view in try search.isComplete(in: view) ? (search.found, search.last) : nil
+      }
+      guard let named else { break }
+      (last, documents) = (end, documents + 1)
+      try await store.update(as: .server) { changes in
+        changes.freesSpace = true
+        try AttachmentLedger.change(named.id, in: &changes) { record, changes in
+          let gone = try named.keys.filter { key in
+            try changes.attachment(key).map { incomplete[key] == $0.pieces } ?? true
+          }
+          record.remove(gone)
+        }
+      }
+    }
+    for (key, pieces) in incomplete {
+      // Their count of documents was too high.
+      try await store.update(as: .server) { changes in
+        changes.freesSpace = true
+        guard let facts = try changes.attachment(key), facts.pieces == pieces else { return }
+        try changes.remove(facts)
+      }
+    }
+    return max(incomplete.count, documents)
+  }
+}
+
+/// Looks for attachments of which a piece is missing.
+private struct AttachmentSearch: Sendable {
+  private var rest = DocumentRange.below(LocalID.attachmentPrefix)
+  private var current: AttachmentFacts?
+  private var nextPiece = 0
+  /// The names of the pieces of incomplete attachments. Bytes that come again have pieces of another name.
+  private(set) var found: [AttachmentKey: String] = [:]
+
+  /// Continues until the slice is over.
+  /// - Returns: whether everything was looked at.
+  mutating func isComplete(in view: any StoreView) throws -> Bool {
+    while let facts = try current ?? next(in: view) {
+      current = facts
+      while nextPiece < facts.pieceCount {
+        guard try view.piece(nextPiece, of: facts) != nil else {
+          found[facts.key] = facts.pieces
+          break
+        }
+        nextPiece += 1
+        if view.slice.isOver { return false }
+      }
+      (current, nextPiece) = (nil, 0)
+    }
+    return true
+  }
+
+  private mutating func next(in view: any StoreView) throws -> AttachmentFacts? {
+    var next: (id: LocalID, facts: AttachmentFacts)?
+    try view.locals(rest) { id, note in
+      next = (id, try AttachmentFacts(note, of: AttachmentKey(stored: AnswerKeys.last(of: id))))
+      return false
+    }
+    guard let next else { return nil }
+    rest = rest.behind(next.id.text)
+    return next.facts
+  }
+}
+
+/// Looks for the next document whose record names attachments that are incomplete or unknown.
+private struct NameSearch: Sendable {
+  private var rest = DocumentRange.below(LocalID.attachedPrefix)
+  private let incomplete: [AttachmentKey: String]
+  /// The id of the last record that was looked at.
+  private(set) var last: String?
+  /// The document, and the keys of these attachments; nil at the end.
+  private(set) var found: (id: DocumentID, keys: Set<AttachmentKey>)?
+
+  init(of incomplete: [AttachmentKey: String], after last: String?) {
+    self.incomplete = incomplete
+    self.last = last
+    if let last { rest = rest.behind(last) }
+  }
+
+  /// Continues until the slice is over.
+  /// - Returns: whether a document was found, or everything was looked at.
+  mutating func isComplete(in view: any StoreView) throws -> Bool {
+    while true {
+      var next: (id: LocalID, record: AttachmentRecord)?
+      try view.locals(rest) { id, note in
+        next = (id, try AttachmentRecord(note))
+        return false
+      }
+      guard let next else { return true }
+      last = next.id.text
+      rest = rest.behind(next.id.text)
+      let keys = try next.record.keys.filter { key in
+        try incomplete[key] != nil || view.attachment(key) == nil
+      }
+      if !keys.isEmpty {
+        let id = next.id.text.utf8.dropFirst(LocalID.attachedPrefix.utf8.count)
+        found = (DocumentID(stored: String(decoding: id, as: UTF8.self)), keys)
+        return true
+      }
+      if view.slice.isOver { return false }
+    }
+  }
+}
