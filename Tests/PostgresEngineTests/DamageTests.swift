@@ -100,6 +100,19 @@ import Testing
     }
   }
 
+  /// `repair` says so of the accounts, of which nothing is removed.
+  @Test func whatCanNotBeRepairedWithoutLossIsCounted() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let store = try await filled(node)
+      try fixture.execute("UPDATE locals SET body = 'nothing of it'")
+      let now = Timestamp(milliseconds: 5)
+      #expect(try await store.repair(.withoutLoss, at: now, pause: .zero).left > 0)
+      try fixture.execute("UPDATE documents SET body = 'nothing of it' WHERE id = 'a'")
+      #expect(try await store.repair(.withoutLoss, at: now, pause: .zero).left > 1)
+    }
+  }
+
   @Test func oneWrongByteIsComputedBack() async throws {
     let fixture = try DatabaseFixture()
     try await fixture.withNode { node in

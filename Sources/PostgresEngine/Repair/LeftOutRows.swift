@@ -55,6 +55,14 @@ final class LeftOutRows: Sendable {
   }
 }
 
+extension StoreHeader {
+  /// Whether two headers count the same rows.
+  fileprivate func countsEqual(_ other: StoreHeader) -> Bool {
+    live == other.live && deleted == other.deleted && bytes == other.bytes
+      && newest == other.newest && otherBodyBytes == other.otherBodyBytes
+  }
+}
+
 /// Reading a damaged store without what is damaged.
 extension StoreReader {
   /// Looks through the store, so that the counts of what is sound are known.
@@ -63,11 +71,12 @@ extension StoreReader {
   /// - Throws: `absent`, and errors other than damage.
   func findDamage(of key: String) async throws -> [String] {
     guard let leftOut else { return [] }
-    var header = StoreHeader(key: key, epoch: epoch)
+    var (header, stored) = (StoreHeader(key: key, epoch: epoch), StoreHeader?.none)
     do {
       let found = try await reading { source in try source.storeRow() }
       header.epoch = found.info.epoch
       header.lastSequence = found.header.lastSequence
+      stored = found.header
     } catch let error as ServiceError where error.code == .damaged { leftOut.note(error) }
     var last: Int64? = .min
     while let start = last {
@@ -97,6 +106,10 @@ extension StoreReader {
     header.lastSequence = max(header.lastSequence, header.newest)
     var id: [UInt8] = []
     while let end = try await soundLocals(after: id, leftOut).last { id = Array(end.id.text.utf8) }
+    // Rows that are missing leave no other trace.
+    if let stored, leftOut.reasons.isEmpty, !header.countsEqual(stored) {
+      leftOut.note(.damaged("rows are missing: the counts of the store differ from its rows"))
+    }
     leftOut.note(header)
     return leftOut.reasons
   }

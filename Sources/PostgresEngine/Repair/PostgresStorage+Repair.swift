@@ -61,7 +61,8 @@ extension PostgresStorage {
       if repair.header != former { repair.outcome.repaired += 1 }
     }
     // Counts that a repair has changed are not one more damage.
-    return outcome.hasChanged ? outcome : counts
+    if !outcome.hasChanged { outcome += counts }
+    return outcome
   }
 
   private func look<Value: Sendable>(
