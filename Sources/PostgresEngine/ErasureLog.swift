@@ -14,9 +14,12 @@ enum ErasureLog {
   }
 
   /// Lists keys in byte order.
-  static func list(after key: String, limit: Int64) -> Call {
-    Call(list, .text(key), .integer(limit))
+  static func list(after key: [UInt8], limit: Int64) -> Call {
+    Call(list, .bytes(key), .integer(limit))
   }
+
+  /// Removes entries.
+  static func removing(_ keys: [[UInt8]]) -> Call { Call(remove, .list(keys)) }
 
   private static func list(_ keys: [String]) -> Value { .list(keys.map { Array($0.utf8) }) }
 
@@ -31,6 +34,8 @@ enum ErasureLog {
   private static let insert = Statement(
     "insert_erasures",
     "INSERT INTO erasures SELECT unnest($1::bytea[]) ON CONFLICT DO NOTHING")
+  private static let remove = Statement(
+    "", "DELETE FROM erasures WHERE key IN (SELECT unnest($1::bytea[]))")
   private static let list = Statement(
     "list_erasures", "SELECT key FROM erasures WHERE key > $1 ORDER BY key LIMIT $2")
 }

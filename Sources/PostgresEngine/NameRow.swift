@@ -88,6 +88,7 @@ extension NameRow {
   }
 
   /// The keys of a namespace, in byte order.
+  /// A row with an unknown state is damaged; it is listed, so that whoever reads the store says so.
   /// - Parameter isWhole: whether to leave out stores whose rows are being removed.
   /// - Throws: `integrity` for a key that is not text.
   static func keys(
@@ -143,7 +144,8 @@ extension NameRow {
   private static let list = Statement(
     "list_names",
     """
-    SELECT key FROM names WHERE key >= $1 AND key < $2 AND key > $3 AND state <= $4
+    SELECT key FROM names
+    WHERE key >= $1 AND key < $2 AND key > $3 AND (state <= $4 OR state > 2)
     ORDER BY key LIMIT $5
     """)
 }

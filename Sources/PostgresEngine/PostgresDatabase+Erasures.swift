@@ -23,21 +23,29 @@ extension PostgresDatabase {
   }
 
   package func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws {
-    var last = ""
+    try await eachErasure { names, _ in try await take(names) }
+  }
+
+  /// Visits the log in pages: the stores, and the entries that are no store's key.
+  func eachErasure(
+    _ take: (_ names: [StoreName], _ unreadable: [[UInt8]]) async throws -> Void
+  ) async throws {
+    var last: [UInt8] = []
     while true {
-      let keys = try await reading { [last] connection in
+      let rows = try await reading { [last] connection in
         try connection.run([ErasureLog.list(after: last, limit: Self.pageSize)])[0].all
-          .map { $0.text(0) ?? "" }
       }
-      guard let end = keys.last else { return }
-      last = end
-      try await take(
-        keys.map { key in
-          guard let name = StoreName(key: key), name.isPersonal else {
-            throw ServiceError.integrity("an entry of the log of erasures is no store's key")
-          }
-          return name
-        })
+      guard let end = rows.last else { return }
+      last = end.bytes(0)
+      var (names, unreadable): ([StoreName], [[UInt8]]) = ([], [])
+      for row in rows {
+        if let name = row.text(0).flatMap({ StoreName(key: $0) }), name.isPersonal {
+          names.append(name)
+        } else {
+          unreadable.append(row.bytes(0))
+        }
+      }
+      try await take(names, unreadable)
     }
   }
 }

@@ -61,6 +61,10 @@ enum DatabaseBackups {
   ) async throws -> ScrubCounts {
     try await MoveEndpoint.with(.database(address), whileUsed: true) { database in
       var counts = ScrubCounts()
+      for line in try await database.registryDamage() {
+        counts.findings += 1
+        report.finding(line)
+      }
       for namespace in StoreName.namespaces {
         try await StoreMove.eachPage(of: namespace, in: database) { names in
           for name in names {
@@ -87,6 +91,10 @@ enum DatabaseBackups {
   ) async throws -> (message: String, isDamaged: Bool) {
     try await StorageAssembly.with(location) { storage, stores in
       var repair = StoreBackups.Repair()
+      let lost = try await storage.registerLostStores()
+      for line in lost.registered + lost.left { report.finding(line) }
+      repair.outcome.repaired += lost.registered.count
+      repair.damagedStores += lost.left.count
       for namespace in StoreName.namespaces {
         var cursor = NameCursor(in: namespace, of: storage.engine)
         while case let names = try await cursor.nextPage(), !names.isEmpty {

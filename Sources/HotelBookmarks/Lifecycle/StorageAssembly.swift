@@ -107,6 +107,11 @@ struct StorageAssembly: Sendable {
     try await database?.repairRow(of: name) ?? false
   }
 
+  /// Registers lost stores of a database again; see ``PostgresDatabase/registerLostStores()``.
+  func registerLostStores() async throws -> (registered: [String], left: [String]) {
+    try await database?.registerLostStores() ?? ([], [])
+  }
+
   /// Why the stores can't be used any more: ``PostgresDatabase/refusal``.
   @Sendable func refusal() -> ServiceError? { database?.refusal }
 

@@ -73,7 +73,7 @@ struct LiveMove: Sendable {
   private func copyAll(_ summary: inout Summary) async throws {
     let total = try await StoreMove.count(in: backups.engine) + 1
     var done = 0
-    for line in try await StoreMove.namelessFindings(in: backups.engine) {
+    for line in try await backups.engine.registryDamage() {
       await report.line(line)
       summary.damaged += 1
     }

@@ -1,4 +1,3 @@
-import SQLiteEngine
 import StoreRecords
 import Stores
 
@@ -54,15 +53,15 @@ struct StoreMove: Sendable {
   /// Copies every store.
   ///
   /// In a move the accounts come last, because without them no one can use the target. A store that can't be read is
-  /// reported and left out; then the accounts are left out too. While the source is used, the accounts come first, so that a guest who
-  /// becomes a user meanwhile is still a guest with all bookmarks.
+  /// reported and left out; then the accounts are left out too. While the source is used, the accounts come first, so
+  /// that a guest who becomes a user meanwhile is still a guest with all bookmarks.
   /// - Throws: ``MoveError`` when the target has a later state of a store; the errors of both engines.
   func run(_ report: BackupAdministration.Report) async throws -> Summary {
     try await target.removeUnfinishedCopies()
     var summary = Summary()
     let total = try await Self.count(in: source) + 1
     var done = 0
-    for line in try await Self.namelessFindings(in: source) {
+    for line in try await source.registryDamage() {
       report.finding(line)
       summary.damaged += 1
     }
@@ -207,11 +206,5 @@ struct StoreMove: Sendable {
         }
       }
     }
-  }
-
-  /// A line if the source has stores whose names are damaged, which no one can copy before a repair.
-  static func namelessFindings(in source: any CopyingEngine) async throws -> [String] {
-    guard let files = source as? FileEngine else { return [] }
-    return try await files.namelessFindings().map { "\($0.file): \($0.reason)" }
   }
 }

@@ -34,6 +34,99 @@ extension PostgresDatabase {
     }
   }
 
+  /// Registers the stores whose rows in `names` are lost again, with their numbers.
+  /// Removes entries of the log of erasures that are no store's key.
+  /// - Returns: a line for each store that is registered; one for each that can't be, and one for lost erasures.
+  package func registerLostStores() async throws -> (registered: [String], left: [String]) {
+    var (registered, left): ([String], [String]) = ([], [])
+    for (row, isFree) in try await lostStores() {
+      let key = row.header.key
+      let isDone = try await repeating { connection in
+        isFree
+          ? try NameRow(of: row, key: key).register(on: connection)
+          : try Self.repairName(key, on: connection)
+      }
+      if isDone {
+        registered.append("\(key): it was registered again")
+      } else {
+        left.append(Self.lost(row))
+      }
+    }
+    let unreadable = try await unreadableErasures()
+    if !unreadable.isEmpty {
+      left.append(
+        "\(unreadable.count) entries of the log of erasures could not be read and were removed")
+      try await repeating { connection in
+        _ = try connection.run([ErasureLog.removing(unreadable)])
+      }
+    }
+    return (registered, left)
+  }
+
+  package func registryDamage() async throws -> [String] {
+    var lines = try await lostStores().map { Self.lost($0.row) }
+    let unreadable = try await unreadableErasures().count
+    if unreadable > 0 {
+      lines.append("\(unreadable) entries of the log of erasures are no store's key")
+    }
+    return lines
+  }
+
+  private func unreadableErasures() async throws -> [[UInt8]] {
+    var unreadable: [[UInt8]] = []
+    try await eachErasure { unreadable += $1 }
+    return unreadable
+  }
+
+  private static func lost(_ row: StoreRow) -> String {
+    "\(row.header.key): the registry does not name its rows (number \(row.number))"
+  }
+
+  /// The stores with documents to which no row of `names` leads, and whether their names are free.
+  private func lostStores() async throws -> [(row: StoreRow, isFree: Bool)] {
+    var (found, last): ([(StoreRow, Bool)], Int64?) = ([], 0)
+    while let start = last {
+      let page = try await reading { connection in
+        let end = try connection.run([Call(Self.pageEnd, .integer(start))])[0].first
+        guard let end = end?.optionalInteger(0) else {
+          return (lost: [(StoreRow, Bool)](), last: Int64?.none)
+        }
+        let rows = try connection.run([Call(Self.unnamed, .integer(start), .integer(end))])[0].all
+        let lost = try rows.compactMap { row -> (StoreRow, Bool)? in
+          // A damaged row is reported under its own name.
+          guard let row = try? StoreRow(row), let name = StoreName(key: row.header.key),
+            name.namespace != StoreName.stagedNamespace
+          else { return nil }
+          do {
+            let name = try NameRow(row.header.key, on: connection)
+            // An erasure is under way, or was just completed.
+            return name.map { $0.state != .there } ?? false ? nil : (row, name == nil)
+          } catch let error as ServiceError where error.code == .integrity { return (row, false) }
+        }
+        return (lost: lost, last: end)
+      }
+      found += page.lost
+      last = page.last
+    }
+    return found
+  }
+
+  /// The key has no index of its own, so that this reads all of both tables: only for commands.
+  private static let unnamed = Statement(
+    "",
+    """
+    SELECT \(StoreRow.columns) FROM stores s
+    WHERE s.number > $1 AND s.number <= $2 AND NOT s.is_erased AND s.last_sequence > 0
+      AND NOT EXISTS (
+        SELECT 1 FROM names n WHERE n.key = s.key AND n.number = s.number AND n.state = 0)
+    """)
+  private static let pageEnd = Statement(
+    "",
+    """
+    SELECT max(number) FROM (
+      SELECT number FROM stores WHERE number > $1 ORDER BY number LIMIT 5000) AS page
+    """)
+
   private static let rowsOfKey = Statement(
     "", "SELECT \(StoreRow.columns) FROM stores s WHERE s.key = $1 AND s.number > 0")
 

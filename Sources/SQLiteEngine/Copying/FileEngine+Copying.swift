@@ -35,6 +35,10 @@ extension FileEngine: CopyingEngine {
     }
   }
 
+  package func registryDamage() async throws -> [String] {
+    try await namelessFindings().map { "\($0.file): \($0.reason)" }
+  }
+
   /// Reads the whole log first: 40 bytes a store.
   package func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws {
     let path = directory.erasures

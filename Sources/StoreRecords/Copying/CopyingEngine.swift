@@ -24,7 +24,11 @@ package protocol CopyingEngine: StorageEngine {
   /// Removes what interrupted copies left. No copy may be running.
   func removeUnfinishedCopies() async throws
 
-  /// Visits the log of erased stores in pages; see ``noteErasures(of:)``. A store may be visited twice.
+  /// A line for each damage because of which a store is not among the names of stores, or an erasure not in the log.
+  func registryDamage() async throws -> [String]
+
+  /// Visits the log of erased stores in pages; see ``noteErasures(of:)``. A store may be visited twice. Damaged entries are
+  /// left out.
   func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws
   /// Adds stores to the log of stores that were erased for good (`StorageEngine.noteErasure(of:)`). They were erased
   /// in the place from which stores are copied, and need not exist here.
