@@ -111,23 +111,30 @@ package struct ListService: Sendable {
   /// The lists of which an account is a member, in the order of their ids. A page ends early when the lists are long; see
   /// ``ListLimits/listPageBytes``.
   /// - Parameter last: the list after which the page starts.
-  /// - Returns: the lists, and the id after which the next page starts; nil at the end.
+  /// - Returns: the lists; those of the page that can't be read because they are damaged; and the id after which the next
+  ///   page starts; nil at the end.
   package func lists(
     of account: AccountID, after last: AccountID?, limit: Int
-  ) async throws -> (lists: [SharedList], next: AccountID?) {
+  ) async throws -> (lists: [SharedList], damaged: [AccountID], next: AccountID?) {
     let found = try await directory.lists(of: account, after: last, limit: limit + 1)
-    var (lists, bytes): ([SharedList], Int) = ([], 0)
+    var (lists, damaged, bytes): ([SharedList], [AccountID], Int) = ([], [], 0)
     for (index, (id, _)) in found.prefix(limit).enumerated() {
       // A list that is deleted in the meantime is left out.
       do {
         let list = try await list(id, for: account)
         lists.append(list)
         bytes += list.pageBytes
-      } catch let error as ServiceError { guard error.code == .absent else { throw error } }
+      } catch let error as ServiceError {
+        if error.code.isOfDamage {
+          damaged.append(id)
+        } else if error.code != .absent {
+          throw error
+        }
+      }
       let isLast = index == limit - 1 || bytes >= ListLimits.listPageBytes
-      if isLast { return (lists, index + 1 < found.count ? id : nil) }
+      if isLast { return (lists, damaged, index + 1 < found.count ? id : nil) }
     }
-    return (lists, nil)
+    return (lists, damaged, nil)
   }
 
   package func names(

@@ -75,7 +75,10 @@ package struct Observer: Sendable {
       lists, account: account, own: own, filter, ObserverToken(own: .absent))
     observer.token.own = try await observer.end(of: own)
     for list in try await observer.memberships().keys {
-      observer.token.lists[list] = try await observer.end(of: .list(list))
+      let end = try await observer.besideDamage(in: .list(list)) {
+        try await observer.end(of: .list(list))
+      }
+      observer.token.lists[list] = end ?? .absent
     }
     try observer.requireList()
     return observer
@@ -138,16 +141,18 @@ package struct Observer: Sendable {
     return events
   }
 
-  /// Reads the next page of one store.
+  /// Reads the next page of one store. A damaged list among others has nothing for now.
   /// - Returns: the events, and whether there is nothing more for now.
   package mutating func read(
     _ store: StoreName
   ) async throws -> (events: [ObserverEvent], isComplete: Bool) {
     guard let position = try await position(in: store) else { return ([], true) }
     let (filter, known) = (filter, forgotten[store])
-    let page = try await lists.stores.withStore(store, creating: false) { store -> ObservedPage? in
-      try await store?.read { view in
-        try ObservedPage(after: position, knowing: known, filter, in: view)
+    let page = try await besideDamage(in: store) {
+      try await lists.stores.withStore(store, creating: false) { store in
+        try await store?.read { view in
+          try ObservedPage(after: position, knowing: known, filter, in: view)
+        }
       }
     }
     guard let page else { return ([], true) }
@@ -172,6 +177,17 @@ package struct Observer: Sendable {
     guard case .list(let list) = store else { return token.own }
     guard let account, try await lists.role(of: account, in: list) != nil else { return nil }
     return token.lists[list]
+  }
+
+  /// Reads a store. So that a damaged list leaves the rest of the stream as it is, damage is nothing to read, unless the
+  /// list is all that is observed.
+  private func besideDamage<Value: Sendable>(
+    in store: StoreName, _ read: () async throws -> Value?
+  ) async throws -> Value? {
+    do { return try await read() } catch let error as ServiceError {
+      guard error.code.isOfDamage, store != own, filter.list == nil else { throw error }
+      return nil
+    }
   }
 
   private mutating func move(_ store: StoreName, to position: ObserverToken.Position) {

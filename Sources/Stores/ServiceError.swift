@@ -123,6 +123,9 @@ extension ServiceError.Code {
   /// The adoption of that guest can no longer be undone.
   package static let undoOver = Self("undoOver")
 
+  /// Whether what is stored was found damaged, which no other attempt changes.
+  package var isOfDamage: Bool { self == .damaged || self == .integrity }
+
   /// Whether the storage itself failed: another attempt, or another source, may succeed.
   package var isOfStorage: Bool {
     switch self {

@@ -132,6 +132,24 @@ import Testing
     #expect(try await told(&late) == ["left "])
   }
 
+  @Test func aDamagedListLeavesOtherListsAndTheStreamAsTheyAre() async throws {
+    let fixture = try ListFixture()
+    let ann = try await fixture.account("ann")
+    let (one, two) = (
+      try await fixture.list(of: ann, "ann"), try await fixture.list(of: ann, "ann")
+    )
+    try await write(fixture, "h", ["type": "hotel"], in: .list(two))
+    let damaged = try ListFixture(fixture.engine, without: [ListDocument.id(of: one).text])
+    let page = try await damaged.lists.lists(of: ann, after: nil, limit: 10)
+    #expect(page.lists.map(\.id) == [two] && page.damaged == [one])
+    var all = try await Observer.fromStart(
+      damaged.lists, account: ann, own: .user(ann), Observer.Filter())
+    #expect(try await told(&all).contains("change h"))
+    var single = try await Observer.fromStart(
+      damaged.lists, account: ann, own: .user(ann), Observer.Filter(list: one))
+    await #expect(throws: ServiceError.self) { _ = try await told(&single) }
+  }
+
   @Test func aTokenOfAllListsServesAnObserverOfOne() async throws {
     let fixture = try ListFixture()
     let me = try await fixture.account("ann")

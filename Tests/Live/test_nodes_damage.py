@@ -1,4 +1,5 @@
 """A damaged row of a database that several servers use."""
+import json
 import pathlib
 import secrets
 
@@ -63,6 +64,22 @@ def test_the_row_of_a_store_is_made_anew_by_repair(nodes):
     assert bookmarks(first, token) == ["h"]
     # Whoever has a copy reads it again.
     assert len(changes(first, store, token, since=since)["results"]) == 2
+
+
+def test_a_damaged_list_leaves_the_others_readable(nodes):
+    first, = nodes(1)
+    token = sign_up(first, "anna")
+    rome, oslo = [first.call("POST", "/v1/lists", token, json={"title": title}).json()["id"] for title in ("Rome", "Oslo")]
+    postgres.sql(nodes.url, f"UPDATE stores SET live = 70 WHERE key = 'list/{rome}'")
+    answer = first.call("GET", "/v1/lists", token).json()
+    assert [each["id"] for each in answer["lists"]] == [oslo] and answer["damaged"] == [rome]
+    assert first.call("GET", f"/v1/lists/{rome}", token).json()["error"] == "store_damaged"
+    lines = [json.loads(line) for line in first.call("GET", "/v1/me/export", token).text.splitlines()]
+    assert lines[-1]["manifest"]["unreadable"] == [f"list/{rome}"]
+    assert {"section": f"list/{oslo}"}.items() <= next(
+        line for line in lines if line.get("section", "").startswith("list/")).items()
+    told = first.call("GET", "/v1/changes?since=0&timeout=0", token)
+    assert told.status_code == 200 and oslo in told.text, told.text
 
 
 PAGE = 8_192

@@ -52,6 +52,9 @@ struct ListController: Sendable {
       writer.objects("lists", of: page.lists) { list, writer in
         writer.list(list, at: url)
       }
+      if !page.damaged.isEmpty {
+        writer.array("damaged", of: page.damaged) { list, writer in writer.string(list.text) }
+      }
       if let next = page.next { writer.member("next", next.text) }
     }
   }

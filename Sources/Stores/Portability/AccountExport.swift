@@ -19,6 +19,8 @@ package struct AccountExport: Sendable {
   /// The sections that are not started; the next one is last.
   private var rest: [Section]
   private var current: (export: StoreExport, store: StoreName)?
+  /// The sections that are left out, because their stores are damaged.
+  private var unreadable: [String] = []
   private var sum = ExportSum()
   private var counts = ExportCounts()
   private var hasBegun = false
@@ -38,26 +40,36 @@ package struct AccountExport: Sendable {
     rest = sections.reversed()
   }
 
-  /// The next piece; nil after the last. The first piece begins with the account's line.
+  /// The next piece; nil after the last. The first piece begins with the account's line. A list whose store can't be opened
+  /// because it is damaged is left out, and the manifest says so.
   /// - Throws: the stores' errors; `unavailable` when a store has changed so that the export must start
   ///   again.
   package mutating func next() async throws -> [UInt8]? {
     guard !isComplete else { return nil }
     var bytes = hasBegun ? [] : header
     hasBegun = true
-    if current == nil, let section = rest.popLast() {
+    let section = current == nil ? rest.popLast() : nil
+    if let section {
       current = (StoreExport(section: section.name, notes: notes), section.store)
     }
     if let (export, store) = current {
-      let (next, piece) = try await Self.piece(of: export, in: store, stores)
-      bytes += piece
-      current = next.isComplete ? nil : (next, store)
-      if next.isComplete { counts += next.counts }
+      do {
+        let (next, piece) = try await Self.piece(of: export, in: store, stores)
+        bytes += piece
+        current = next.isComplete ? nil : (next, store)
+        if next.isComplete { counts += next.counts }
+      } catch let error as ServiceError {
+        guard let section, section.name != ExportFormat.own, error.code.isOfDamage else {
+          throw error
+        }
+        current = nil
+        unreadable.append(section.name)
+      }
     }
     sum.add(bytes)
     if current == nil, rest.isEmpty {
       isComplete = true
-      bytes += sum.manifest(counts)
+      bytes += sum.manifest(counts, without: unreadable)
     }
     return bytes
   }
@@ -107,10 +119,14 @@ struct ExportSum: Sendable {
   /// SHA-256 in lower-case hex.
   var digest: String { Hex.string(Array(hash.finalize())) }
 
-  func manifest(_ counts: ExportCounts) -> [UInt8] {
+  /// - Parameter unreadable: the sections that are left out.
+  func manifest(_ counts: ExportCounts, without unreadable: [String] = []) -> [UInt8] {
     JSONWriter.line { writer in
       writer.object("manifest") { writer in
         counts.write(to: &writer)
+        if !unreadable.isEmpty {
+          writer.array("unreadable", of: unreadable) { $1.string($0) }
+        }
         writer.member("lines", lines)
         writer.member("bytes", bytes)
         writer.member("sha256", digest)
