@@ -77,7 +77,7 @@ export async function show({ query }, signal) {
     if (state.order !== "newest" && compare) found = found.toSorted(compare)
     const query = new URLSearchParams({ ...(state.words.trim() && { q: state.words }), ...(state.order !== "newest" && { order: state.order }), ...(state.tag && { tag: state.tag }), ...(state.map && { map: "" }) }).toString()
     rewrite(query ? `/bookmarks?${query}` : "/bookmarks")
-    count.textContent = !all.length ? "" : found.length === all.length ? t.allHere(all.length) : t.someOf(found.length, all.length)
+    count.textContent = !all.length ? "" : found.length === all.length ? t.countHotels(all.length) : t.someOf(found.length, all.length)
     tools.hidden = all.length < 2
     if (found.length && state.map) {
       map ??= new (await import("./map.js")).HotelMap(signal)
