@@ -175,12 +175,13 @@ def test_three_retries_then_parked_and_sent_again_by_hand(browsers):
     assert len(browser.run("return (await (await fetch('/v1/bookmarks')).json()).bookmarks")) == 1
 
 
-def test_what_is_parked_is_sent_when_the_user_syncs(browsers):
-    browser = browsers().open(backoff=[10, 10, 10])
+@pytest.mark.parametrize("backoff, waits", [([10, 10, 10], "state === 'parked'"), ([3_600_000], "nextAttemptAt")])
+def test_what_is_parked_or_waits_for_its_next_attempt_is_sent_when_the_user_syncs(browsers, backoff, waits):
+    browser = browsers().open(backoff=backoff)
     browser.settled()
     browser.run(FAILING, answer={"status": 503})
     entry = browser.run("return await client.bookmark(args.hotel)", hotel=browser.run(FIRST))
-    browser.until("return (await client.outbox())[0].state === 'parked'")
+    browser.until(f"return (await client.outbox())[0].{waits}")
     browser.run("window.refusal = null; await client.syncNow(); await client.settled(args.id)", id=entry["id"])
 
 

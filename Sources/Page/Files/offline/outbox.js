@@ -106,11 +106,14 @@ export class Outbox {
     return this.add({ action: "undo", subject, list, label, former, body: entry.undo })
   }
 
-  /** Makes entries `pending` again that are parked, or that another tab sent before it was closed or killed. */
-  recover() {
+  /**
+   * Makes entries `pending` again that are parked, or that another tab sent before it was closed or killed.
+   * @param {boolean} [isAsked] The user asks for it: what waits for its next attempt is due now, too.
+   */
+  recover(isAsked) {
     return this.#database.write(["outbox"], async transaction => {
       for (const entry of await transaction.all("outbox")) {
-        if (["transit", "parked"].includes(entry.state)) await transaction.put("outbox", { ...entry, ...fresh })
+        if (["transit", "parked", isAsked && "pending"].includes(entry.state)) await transaction.put("outbox", { ...entry, ...fresh })
       }
     })
   }

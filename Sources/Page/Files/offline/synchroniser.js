@@ -154,7 +154,7 @@ export class Synchroniser {
     try {
       if (this.state.phase === "offline") await reach()
       await this.#tabs.exclusive(async () => {
-        if (asks.length) await this.#outbox.recover()
+        if (asks.length) await this.#outbox.recover(true)
         await this.#run(wanted, heardOf, signal)
       })
       this.#fails = 0
