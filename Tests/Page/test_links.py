@@ -98,3 +98,24 @@ def test_a_removed_note_is_brought_back_from_the_lists_history(browser):
 def test_history_of_a_list_says_that_a_person_has_joined(browser):
     owner, _, path = shared_list(browser, "reader")
     owner.visit(f"{path}/history").says("The members of Lisbon were changed")
+
+
+def test_what_a_link_has_shown_stays_when_more_does_not_come(browser):
+    owner, guest = browser(), browser()
+    owner.sign_up(some_name())
+    path = made_list(owner, "Lisbon")
+    secret = owner.driver.execute_async_script("""
+        const [list, done] = arguments, send = (method, path, body) =>
+          fetch(`/v1/lists/${list}/${path}`, { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
+        const hotels = Array.from({ length: 101 }, (_, at) => ({ id: `hotel-${at}`, name: `Hotel ${at}` }))
+        send("POST", "bookmarks", { add: hotels }).then(() => send("POST", "links")).then(it => it.json()).then(it => done(it.secret))""",
+        path.split("/")[-1])
+    guest.driver.get(f"{guest.url}/shared/{secret}")
+    guest.find("p.more button")
+    guest.offline()
+    guest.press("Show more")
+    guest.says("can't be reached", "Hotel 100")
+    guest.offline(False)
+    guest.press("Show more")
+    guest.until(lambda: len(guest.all(".hotel")) == 101)
+    assert "can't be reached" not in guest.text()

@@ -37,9 +37,13 @@ const note = ({ title, markdown: words, updatedAt }) => h("article.section", h("
 function add(shown) {
   hotels.append(...shown.hotels.map(card))
   notes.append(...shown.notes.map(note))
-  more.replaceChildren(...(shown.next ? [h("button", { onclick: event => {
-    event.target.disabled = true
-    page(shown.next).then(add, failed)
+  more.replaceChildren(...(shown.next ? [h("button", { onclick: ({ target }) => {
+    target.disabled = true
+    page(shown.next).then(add, error => {
+      if (error.status === 404) return failed(error)
+      target.disabled = false
+      more.replaceChildren(target, h("p.wrong", { role: "alert" }, t.serverBusy))
+    })
   } }, t.showMore)] : []))
 }
 
