@@ -291,3 +291,21 @@ def test_a_hotels_draft_is_seen_by_all_once_it_is_published(browser):
     assert "Draft:" not in owner.text()
     other.visit(path).says(name)
     other.says_not("Draft: only you see it")
+
+
+def test_whoever_may_not_change_the_list_any_more_is_told_while_writing_and_keeps_the_words(browser):
+    owner, other, path = shared_list(browser, "editor")
+    other.visit(path + "/notes/Plan?edit=1").write("#words", "We leave on Monday.")
+    owner.visit(path + "/members").choose("main li select", "reader")
+    other.says("You may only read this list.")
+    other.reload()
+    other.says("You may only read this list.")
+    assert other.find("#words").get_attribute("value") == "We leave on Monday."
+    owner.click(owner.find("main li button.danger:last-child"))
+    owner.click(owner.find("dialog button.danger"))
+    other.says("“Lisbon” has ended, or you are not on it any more.")
+    other.press("Save for everybody")
+    other.press("Look")
+    other.says("Write the note “Plan”", "Refused")
+    other.press("Change")
+    assert other.find("#changed").get_attribute("value") == "We leave on Monday."

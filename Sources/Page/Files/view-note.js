@@ -16,10 +16,13 @@ export async function show({ id, title, query }, signal) {
   let editing = query.get("edit") === "1" || typed in localStorage, chosen, watch
 
   async function renew() {
-    const [list, notes, entries] = await Promise.all([client.list(id), client.notes(id), client.outbox()])
+    // Whoever writes keeps the words when the list is gone.
+    const isOpen = editing && watch, gone = error => { if (!isOpen) throw error }
+    const [list, notes, entries] = await Promise.all([client.list(id).catch(gone), client.notes(id), client.outbox()])
     if (signal.aborted) return
-    const note = notes.find(it => it.title === title), mayWrite = list.role !== "reader"
-    if (editing && watch) return watch(note)
+    const note = notes.find(it => it.title === title)
+    if (isOpen) return watch(note, list)
+    const mayWrite = list.role !== "reader"
     const refused = mayWrite && entries.findLast(it => it.state === "rejected" && it.subject === title && it.list === list.id && it.theirs !== undefined)
     const former = chosen
     chosen = refused?.id
@@ -27,7 +30,7 @@ export async function show({ id, title, query }, signal) {
     if (chosen && chosen === former) return
     const top = [h("a.crumb", { href: path, dir: "auto" }, list.title), h("h1", { dir: "auto" }, title)]
     if (refused) return refill(node, ...top, conflict(list, refused, note))
-    if (editing && mayWrite) return refill(node, ...top, editor(list, note))
+    if (editing && (mayWrite || typed in localStorage)) return refill(node, ...top, editor(list, note))
     if (!note) return refill(node, ...top, empty(t.noNote, t.noNoteText), mayWrite ? begin() : "")
     refill(node, ...top, ...reading(list, note, mayWrite))
   }
@@ -36,7 +39,8 @@ export async function show({ id, title, query }, signal) {
   const edit = async () => { editing = true; await renew(); node.querySelector("textarea")?.focus() }
   const done = () => {
     localStorage.removeItem(typed)
-    return end()
+    // Without the list there is no note to show.
+    return end().catch(() => go("/lists"))
   }
   const end = () => {
     editing = typed in localStorage
@@ -86,14 +90,16 @@ export async function show({ id, title, query }, signal) {
       announce(isDraft ? t.draftKept : t.saved)
       await done()
     })
-    watch = now => {
-      if (note?.draft || (now?.pending ? now.markdown === began : (now?.rev ?? null) === base)) return
+    watch = (now, present) => {
+      const why = !present ? t.listEnded(list.title) : present.role === "reader" ? t.mayRead : ""
+      if (why) return refill(changed, h("p.note.bad", why))
+      if (note?.draft || (now?.pending ? now.markdown === began : (now?.rev ?? null) === base)) return refill(changed)
       // The user's own change was delivered, or others have changed it back.
       if (now?.markdown === began) base = now.rev
       refill(changed, now?.markdown === began ? "" : now ? h("details.note", h("summary", t.noteChanged(now.pending)),
         version(t.asAllSee, now.markdown, began)) : h("p.note", t.noteRemoved))
     }
-    watch(note)
+    watch(note, list)
     return h("form.stack.section.narrow", { onsubmit: () => save(Boolean(note?.draft)) },
       h("div", h("label", { for: "words" }, t.note), words, h("p.hint", t.markdownNote)), changed, preview,
       h("div.row", h("button.main", note?.draft ? t.saveDraft : t.saveForAll),
