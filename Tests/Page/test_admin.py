@@ -241,3 +241,8 @@ def test_an_erased_user_is_gone_and_a_backup_is_verified_and_removed(browser, se
 def test_the_server_tells_its_version_and_its_disk(browser):
     page = enter(browser())
     page.says("Version ", "of the disk's", "are free")
+
+
+def test_the_app_tells_the_operator_why_it_does_not_sync(browser):
+    page = enter(browser()).visit("/bookmarks")
+    page.until(lambda: "The operator is signed in here" in page.find("#sync > button").get_attribute("aria-label"))

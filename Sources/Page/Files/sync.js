@@ -18,7 +18,7 @@ export function phrase({ phase, waiting, stuck, error, code, mode, quiet, interc
   if (phase === "syncing") return t.bringing
   if (phase === "offline" && intercepted) return t.elseAnswers
   if (phase === "offline") return waiting ? t.offlineWaiting(waiting) : t.offlineHere
-  if (phase === "error") return client.session.state === "ended" ? t.sessionEnded : error ? reason({ code, reason: error }) : t.noSync
+  if (phase === "error") return client.session.state === "ended" ? t.sessionEnded : code === "forbidden" ? t.operatorHere : error ? reason({ code, reason: error }) : t.noSync
   if (waiting) return mode === "manual" ? t.toBeSent(waiting) : t.sending(waiting)
   if (quiet) return t.notLive
   // What others have changed since is not known.

@@ -61,6 +61,7 @@ export const texts = {
   newListName: "Eine neue Liste", bringing: "Alles wird auf den neuesten Stand gebracht",
   elseAnswers: "Etwas anderes antwortet anstelle des Servers",
   offlineHere: "Offline: Was du dir gemerkt hast, ist hier", noSync: "Der Abgleich klappt gerade nicht",
+  operatorHere: "Hier ist der Betreiber angemeldet: Melde dich an, oder melde ihn unter /admin ab",
   sessionEnded: "Du wurdest abgemeldet: Melde dich wieder an",
   notLive: "Nicht live: Änderungen anderer kommen etwas später", upToDate: "Alles ist auf dem neuesten Stand",
   syncing: "Abgleich", progress: "Fortschritt", neverSynced: "Noch nicht abgeglichen.", when: "Wann",

@@ -61,6 +61,7 @@ export const texts = {
   newListName: "A new list", bringing: "Bringing everything up to date",
   elseAnswers: "Something else answers in the server's place",
   offlineHere: "Offline: what you keep is here", noSync: "Syncing does not work right now",
+  operatorHere: "The operator is signed in here: sign up or log in, or sign out at /admin",
   sessionEnded: "Your session has ended: log in again",
   notLive: "Not live: what others change comes a little later", upToDate: "Everything is up to date",
   syncing: "Syncing", progress: "Progress", neverSynced: "Not synced yet.", when: "When",

@@ -60,6 +60,7 @@ export const texts = {
   newListName: "新しいリスト", bringing: "最新の状態にしています",
   elseAnswers: "別のものがサーバーの代わりに応答しています",
   offlineHere: "オフライン：保存したものはこの端末で見られます", noSync: "現在、同期できません",
+  operatorHere: "管理者がログイン中です。登録かログインをするか、/adminでログアウトしてください",
   sessionEnded: "ログアウトされました。もう一度ログインしてください",
   notLive: "ほかの人の変更は少し遅れて届きます", upToDate: "すべて最新です",
   syncing: "同期", progress: "進行状況", neverSynced: "まだ同期していません。", when: "タイミング",
