@@ -78,7 +78,7 @@ function reading(me) {
     toast(t.readIn(documents))
     await render()
   }) })
-  if (me.usage?.documents) return h("p.muted.small", t.readRule)
+  if (me.usage?.documents !== 0) return h("p.muted.small", t.readRule)
   return [file, h("button", { onclick: () => file.click() }, t.readFile)]
 }
 
