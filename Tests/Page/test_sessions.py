@@ -1,6 +1,6 @@
 """What a person meets in the app when the session has ended elsewhere: nobody is locked out, and nothing is lost."""
 import requests
-from people import some_name
+from people import made_list, some_name
 from test_app import first_hotels
 from waiting import PATIENCE
 
@@ -198,3 +198,18 @@ def test_a_tab_with_an_older_version_is_named_and_the_page_goes_on_once_it_is_cl
     page.driver.switch_to.window(newer)
     page.press("Try again")
     page.says("Nothing bookmarked yet")
+
+
+def test_whoever_logs_out_is_asked_about_a_note_that_is_not_saved(browser):
+    page = browser()
+    page.sign_up(some_name())
+    path = made_list(page, "Lisbon")
+    page.visit(path + "/notes/Plan?edit=1").write("#words", "We leave on Monday.")
+    page.visit("/account").press("Log out")
+    page.says("Some changes are not on the server yet")
+    page.press("Cancel")
+    page.visit(path + "/notes/Plan")
+    assert page.find("#words").get_attribute("value") == "We leave on Monday."
+    page.visit("/account").press("Log out")
+    page.press("Log out and lose them")
+    page.says("You are logged out")

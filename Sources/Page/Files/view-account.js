@@ -112,14 +112,23 @@ function password() {
   h("div", h("label", { for: "old" }, t.oldPassword), old), h("div", h("label", { for: "new" }, t.newPassword), next), h("div.row", h("button", t.changeIt))))
 }
 
+/** Whether a note was begun here and not saved, which is no change yet (`view-note.js`). */
+function isTyped() {
+  try { return Object.keys(localStorage).some(key => key.startsWith(client.session.id)) } catch { return false }
+}
+
+const lose = () => ask({ title: t.notSent, text: t.outLost, yes: t.outLose, danger: true })
+
 async function logOut(isGuest, everywhere = false) {
   if (everywhere && !await ask({ title: t.outEverywhereAsk, text: t.outEverywhereText, yes: t.outEverywhere })) return
   try {
     if (isGuest && !await ask({ title: t.leaveGuest, text: t.leaveGuestText, yes: t.leaveBehind, danger: true })) return
-    await client.logOut({ everywhere })
+    const discard = isTyped()
+    if (discard && !await lose()) return
+    await client.logOut({ everywhere, discard })
   } catch (error) {
     if (error.code !== "outbox_not_empty") throw error
-    if (!await ask({ title: t.notSent, text: t.outLost, yes: t.outLose, danger: true })) return
+    if (!await lose()) return
     await client.logOut({ everywhere, discard: true })
   }
   toast(t.loggedOutNow)
