@@ -213,3 +213,30 @@ def test_whoever_logs_out_is_asked_about_a_note_that_is_not_saved(browser):
     page.visit("/account").press("Log out")
     page.press("Log out and lose them")
     page.says("You are logged out")
+
+
+def test_a_slow_first_log_in_says_nothing_of_what_is_not_known_yet(browser):
+    first, second = browser(), browser()
+    name = some_name()
+    first.sign_up(name)
+    path = made_list(first, "Lisbon")
+    first.visit("/?where=Paris")
+    first.click(first.find("button.keep"))
+    first.has_stored(1)
+    for place, there in ((path, "No hotels yet"), ("/lists", "Lisbon"), ("/bookmarks", "1 hotel")):
+        second.visit("/log-in?then=" + place)
+        second.driver.execute_script("""
+            window.said = ""
+            new MutationObserver(() => { said += document.querySelector("main").innerText })
+              .observe(document.querySelector("main"), { childList: true, subtree: true })""")
+        second.driver.execute_cdp_cmd("Network.enable", {})
+        second.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
+            "offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1})
+        second.enter(name, PASSWORD, "Log in")
+        second.says(there)
+        said = second.driver.execute_script("return said")
+        assert not any(it in said for it in ("That did not work", "No lists yet", "Nothing bookmarked yet")), said
+        second.offline(False)
+        second.synced()
+        second.visit("/account").press("Log out")
+        second.says("You are logged out")

@@ -14,8 +14,11 @@ export const client = await open({ worker: true }).catch(error => {
 /** Adds an event listener until the view is left. */
 export const hear = (event, signal, listener) => client.addEventListener(event, listener, { signal })
 
+/** Whether what the server has is fetched for the first time: until then nothing is known to be missing. */
+export const isFirstRound = () => !client.sync.lastSync && client.sync.phase === "syncing"
+
 /**
- * Calls `renew` after changes of some places, until the view is left. Calls never overlap; a change during a call leads
+ * Calls `renew` after changes of some places and after the first round, until the view is left. Calls never overlap; a change during a call leads
  * to one more call.
  * @param {string[]} places `own`, `lists` and ids of lists.
  */
@@ -33,6 +36,13 @@ export function follow(places, signal, renew) {
     isRunning = false
   }
   hear("change", signal, event => { if (event.detail.places.some(place => places.includes(place))) run() })
+  whenFirstRoundEnds(signal, run)
+}
+
+/** Calls `work` when {@link isFirstRound} changes, until the view is left. */
+export function whenFirstRoundEnds(signal, work) {
+  let was = isFirstRound()
+  hear("sync", signal, () => { if (was !== (was = isFirstRound())) work() })
 }
 
 /** Whether what is kept here is a user's, not a guest's. The user's session may have ended. */

@@ -1,4 +1,4 @@
-import { hear } from "./client.js"
+import { hear, isFirstRound, whenFirstRoundEnds } from "./client.js"
 import { refill } from "./dom.js"
 import { busy, failure } from "./states.js"
 import { announce } from "./messages.js"
@@ -76,9 +76,11 @@ export async function render(scroll = 0) {
   try {
     view = await (await load()).show(params, signal)
   } catch (error) {
-    view = { title: t.failed, node: failure(error, () => render()) }
+    const isMissing = error?.code === "not_stored"
+    view = isMissing && isFirstRound() ? { title: t.moment, node: busy() } : { title: t.failed, node: failure(error, () => render()) }
     // The server may have what the copy does not have yet. Then it is shown when it comes.
-    if (error?.code === "not_stored") hear("change", signal, () => render())
+    if (isMissing) hear("change", signal, () => render())
+    if (isMissing) whenFirstRoundEnds(signal, () => render())
   }
   clearTimeout(waiting)
   if (signal.aborted) return

@@ -1,5 +1,5 @@
 import { card } from "./cards.js"
-import { client, follow, isUser } from "./client.js"
+import { client, follow, isFirstRound, isUser } from "./client.js"
 import { time } from "./dates.js"
 import { h, icon, refill } from "./dom.js"
 import { nameOf } from "./facts.js"
@@ -7,7 +7,7 @@ import { annotation } from "./offline/actions.js"
 import { find } from "./offline/find.js"
 import { segment } from "./offline/server.js"
 import { rewrite } from "./router.js"
-import { empty, waits } from "./states.js"
+import { busy, empty, waits } from "./states.js"
 import { toast } from "./messages.js"
 import { annotate } from "./annotate.js"
 import { t } from "./texts.js"
@@ -94,7 +94,7 @@ export async function show({ query }, signal) {
       showTags()
       arrange()
     } }, t.showAll))
-      : empty(t.noneYet, t.noneYetText, h("a.button.main", { href: "/" }, t.findHotel)))
+      : isFirstRound() ? busy() : empty(t.noneYet, t.noneYetText, h("a.button.main", { href: "/" }, t.findHotel)))
   }
 
   async function renew() {

@@ -1,11 +1,11 @@
-import { client, follow, isUser } from "./client.js"
+import { client, follow, isFirstRound, isUser } from "./client.js"
 import { daysOf, time } from "./dates.js"
 import { h, refill } from "./dom.js"
 import { ask, attempt } from "./messages.js"
 import { segment } from "./offline/server.js"
 import { initial, personName, roleNames } from "./people.js"
 import { go } from "./router.js"
-import { empty, waits } from "./states.js"
+import { busy, empty, waits } from "./states.js"
 import { t } from "./texts.js"
 
 /** The user's shared lists. */
@@ -20,7 +20,7 @@ export async function show(_, signal) {
     const lists = await client.lists()
     if (signal.aborted) return
     refill(content, lists.length ? h("ul.tickets", lists.map(ticket))
-      : empty(t.noLists, isUser() ? t.makeAbove : t.listsShared))
+      : isFirstRound() ? busy() : empty(t.noLists, isUser() ? t.makeAbove : t.listsShared))
   }
   follow(["lists"], signal, renew)
   await renew()

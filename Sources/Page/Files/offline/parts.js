@@ -103,8 +103,8 @@ export class Parts {
     else if (kind === "session") {
       if (!message.isOwn) await this.session.load()
       this.#tell("session", this.session.state)
-      await this.#show(["own", "lists"], true)
       if (this.tabs.leads) this.synchroniser.restart()
+      await this.#show(["own", "lists"], true)
     }
   }
 }

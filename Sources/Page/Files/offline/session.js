@@ -176,7 +176,7 @@ export class Session {
       const former = await transaction.get("meta", "session")
       await transaction.setMeta("session", next)
       if (former?.id === next.id) return
-      await transaction.setMeta("feed", undefined)
+      for (const key of ["feed", "lastSync"]) await transaction.setMeta(key, undefined)
       if ((isOthers = former?.kind === "user")) {
         // The changes of the former user must not be sent as another user, who also gets nothing of what was kept here.
         for (const store of all) await transaction.clear(store)

@@ -133,6 +133,11 @@ export class Synchroniser {
   /** Fetches everything and opens the stream again, because the session has changed. */
   restart() {
     this.#heardOf = null
+    this.#database.meta("lastSync").then(lastSync => {
+      const { mode, phase } = this.state
+      // A round is about to begin.
+      this.set({ lastSync: lastSync ?? null, phase: mode === "continuous" && phase === "idle" ? "syncing" : phase })
+    }, this.#failed)
     this.#feed?.abort()
     this.want("everything")
     this.want("send")
