@@ -15,6 +15,7 @@ enum IndexedText {
 
   static func text(_ text: String) -> String {
     guard !text.isEmpty else { return "" }
+    let text = SpelledQuery.withStars(text)
     let folded = FoldedText(text)
     let words = folded.terms.flatMap(\.parts).flatMap(\.words)
     var forms = folded.terms.flatMap { joined($0.parts) }
@@ -60,23 +61,48 @@ enum IndexedText {
 
 /// Abbreviations that names of hotels and addresses have: a hotel with one form is also found by the others.
 enum EqualWords {
-  static let groups: [[[String]]] = [
-    [["wifi"], ["wlan"], ["wi", "fi"]],
-    [["air", "conditioning"], ["air", "conditioned"], ["aircon"], ["air", "con"]],
-    [["st"], ["saint"], ["sankt"]], [["ste"], ["sainte"]], [["mt"], ["mount"]],
-    [["st"], ["street"]], [["str"], ["strasse"]], [["rd"], ["road"]],
-    [["ave"], ["avenue"], ["av"]],
-    [["blvd"], ["boulevard"], ["bd"]], [["sq"], ["square"]], [["hwy"], ["highway"]],
-    [["ctr"], ["center"], ["centre"]], [["theater"], ["theatre"]], [["harbor"], ["harbour"]],
-    [["intl"], ["international"]], [["hbf"], ["hauptbahnhof"]], [["bhf"], ["bahnhof"]],
-    [["1st"], ["first"]], [["2nd"], ["second"]], [["3rd"], ["third"]], [["4th"], ["fourth"]],
-    [["5th"], ["fifth"]], [["6th"], ["sixth"]], [["7th"], ["seventh"]], [["8th"], ["eighth"]],
-    [["9th"], ["ninth"]], [["10th"], ["tenth"]],
+  static let groups: [[[String]]] =
     [
-      ["b", "b"], ["bnb"], ["b", "n", "b"], ["b", "and", "b"], ["bed", "breakfast"],
-      ["bed", "and", "breakfast"], ["b", "bs"], ["bnbs"],
-    ],
-  ]
+      [["wifi"], ["wlan"], ["wi", "fi"]],
+      [["free", "wifi"], ["free", "internet"], ["free", "wi", "fi"], ["free", "wlan"]],
+      [["air", "conditioning"], ["air", "conditioned"], ["aircon"], ["air", "con"], ["ac"]],
+      [["swimming", "pool"], ["pool"]],
+      [["gym"], ["fitness", "center"], ["fitness", "centre"], ["fitness", "room"]],
+      [["jacuzzi"], ["hot", "tub"], ["hottub"], ["whirlpool"]],
+      [
+        ["pet", "friendly"], ["pets", "ok"], ["pets", "allowed"], ["pets", "welcome"],
+        ["dog", "friendly"], ["dogs", "allowed"], ["dogs", "welcome"],
+      ],
+      [["campsite"], ["campground"], ["camping"], ["camp", "site"], ["camp", "ground"]],
+      [["24", "hour"], ["24", "hours"], ["24h"], ["24", "hr"], ["24", "7"]],
+      [["sea", "view"], ["ocean", "view"], ["sea", "views"], ["ocean", "views"]],
+      [["wheelchair", "accessible"], ["wheelchair", "access"], ["disabled", "access"]],
+      [["st"], ["saint"], ["sankt"]], [["ste"], ["sainte"]], [["mt"], ["mount"]],
+      [["st"], ["street"]], [["str"], ["strasse"]], [["rd"], ["road"]],
+      [["ave"], ["avenue"], ["av"]],
+      [["blvd"], ["boulevard"], ["bd"]], [["sq"], ["square"]], [["hwy"], ["highway"]],
+      [["ctr"], ["center"], ["centre"]], [["theater"], ["theatre"]], [["harbor"], ["harbour"]],
+      [["intl"], ["international"]], [["hbf"], ["hauptbahnhof"]], [["bhf"], ["bahnhof"]],
+      [["1st"], ["first"]], [["2nd"], ["second"]], [["3rd"], ["third"]], [["4th"], ["fourth"]],
+      [["5th"], ["fifth"]], [["6th"], ["sixth"]], [["7th"], ["seventh"]], [["8th"], ["eighth"]],
+      [["9th"], ["ninth"]], [["10th"], ["tenth"]],
+      [
+        ["b", "b"], ["bnb"], ["b", "n", "b"], ["b", "and", "b"], ["bed", "breakfast"],
+        ["bed", "and", "breakfast"], ["b", "bs"], ["bnbs"],
+      ],
+    ]
+    + [
+      ("1", "one un ein un"), ("2", "two deux zwei dos due"), ("3", "three trois drei tres tre"),
+      ("4", "four quatre vier cuatro quattro"), ("5", "five cinq funf cinco cinque"),
+    ].map(stars)
+
+  /// The forms of a number of stars.
+  private static func stars(_ number: String, _ words: String) -> [[String]] {
+    let nouns = ["star", "stars", "etoiles", "sterne", "estrellas", "stelle"]
+    return nouns.map { [number, $0] }
+      + zip(words.split(separator: " "), ["star"] + nouns[2...]).map { [String($0), $1] }
+      + [[words.prefix { $0 != " " }, "stars"].map { String($0) }]
+  }
 
   /// The groups of each first word, with the words that follow it.
   private static let byFirst: [String: [(rest: ArraySlice<String>, group: Int)]] = {

@@ -9,7 +9,8 @@ extension PlaceNames {
   /// - `t` and `s` with a country's code and `/`, a state: as for a city. By the names of `s`, its codes, hotels only have it.
   /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
   ///   and north in hundredths of a degree, then the steps to each further corner.
-  /// - `l`, `q` and `w`: ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SearchStopWords``.
+  /// - `l`, `q` and `w`: ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SpelledQuery``.
+  /// - `p`: a regular expression, ``SpelledQuery/pricePattern``.
   /// - `m`: a name for a search, and the names of the places that it means.
   /// - `e`: the endings of names of cities that may be absent.
   package static let lines: [UInt8] = {
@@ -19,7 +20,8 @@ extension PlaceNames {
     }
     var lines = [
       "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
-      "w|" + SearchStopWords.groups.joined(separator: "|"),
+      "w|" + SpelledQuery.groups.joined(separator: "|"),
+      "p|" + SpelledQuery.pricePattern,
       "e|" + endings.joined(separator: " "),
     ]
     let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }
@@ -42,7 +44,8 @@ extension PlaceNames {
       lines.append("s|" + line(place, known: [key(state.code)], found: found))
     }
     let codes = StateNames.all.filter { writtenCodes.contains($0.country) }.map(\.code)
-    for name in joined(codes + [SearchStopWords.eitherLA]).sorted() {
+    let made = [SpelledQuery.eitherLA] + SpelledQuery.places.keys.map(SpelledQuery.meaning)
+    for name in joined(codes + made).sorted() {
       lines.append("m|" + name + "|" + sorted(names.meant(by: name)))
     }
     for region in NamedRegion.all {

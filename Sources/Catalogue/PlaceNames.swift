@@ -13,6 +13,8 @@ package struct PlaceNames: Sendable {
   private(set) var codes: [String: String] = [:]
   /// The names of a city, by its country's code, a space, and each of its names.
   private(set) var cities: [String: Set<String>] = [:]
+  /// Each name in ``cities``.
+  private var cityNames: Set<String> = []
   /// The English name of a state, by its country's code, a space, and each of its names or its code.
   private(set) var states: [String: String] = [:]
 
@@ -52,7 +54,12 @@ package struct PlaceNames: Sendable {
       mean(fields[1], by: others, beside: [])
     }
     for names in [["Los Angeles"], ["Louisiana"]] {
-      mean(names[0], by: [SearchStopWords.eitherLA], beside: [])
+      mean(names[0], by: [SpelledQuery.eitherLA], beside: [])
+    }
+    for (adjective, name) in SpelledQuery.places {
+      for name in [name, adjective] {
+        mean(name, by: [SpelledQuery.meaning(adjective)], beside: [])
+      }
     }
     for state in StateNames.all {
       let name = state.names.first.map(Self.key)
@@ -63,11 +70,17 @@ package struct PlaceNames: Sendable {
       mean(
         state.names.first, by: state.names + (isCodeWritten ? [state.code] : []), beside: [])
     }
+    cityNames = Set(cities.keys.map { String($0.dropFirst(3)) })
   }
 
   /// A name without spaces and stop words, by which names are compared.
   static func key(_ name: String) -> String {
     SearchStopWords.without(FoldedText(name).terms, \.parts).flatMap(\.parts).map(\.text).joined()
+  }
+
+  /// A name without spaces.
+  static func folded(_ name: String) -> String {
+    FoldedText(name).terms.flatMap(\.parts).map(\.text).joined()
   }
 
   /// The beginning of a name as ``key(_:)`` makes it. The last word is only a beginning, so it is no stop word: `new y`.
@@ -117,6 +130,12 @@ package struct PlaceNames: Sendable {
       ?? (Self.withoutEnding(key) + Self.nominatives(of: key)).lazy.compactMap { meanings[$0] }
       .first
       ?? []
+  }
+
+  /// Whether a place has such a name in any language.
+  func knows(_ name: String) -> Bool {
+    let key = Self.key(name)
+    return codes[key] != nil || cityNames.contains(key) || !meant(by: key).isEmpty
   }
 
   /// What a Russian name "in" a place may be the case of: "Лондоне", "Москве" and "Казани".
@@ -204,7 +223,7 @@ package struct PlaceNames: Sendable {
   private static let nicknames = [
     "GB|UK|Great Britain|Britain|Großbritannien|Grande-Bretagne|Gran Bretaña|Gran Bretagna",
     "GB|Groot-Brittannië|Grã-Bretanha|Storbritannien|Wielka Brytania|グレートブリテン",
-    "US|United States of America|America|The States|Amerika|Amérique",
+    "US|United States of America|America|The States|Amerika|Amérique|アメリカ|米国|EEUU|EE UU",
     "NL|Holland|The Netherlands|Hollande|Holanda|Olanda|オランダ",
     "AE|UAE|Emirates", "CZ|Czech Republic|Czechia|Česko", "KR|Korea|Republic of Korea",
     "RU|Russian Federation", "TR|Turkey|Türkiye", "MM|Burma", "CI|Ivory Coast", "SZ|Swaziland",

@@ -3,14 +3,14 @@ import Text
 /// Words that people write around what they look for. A search without them finds the same and more.
 enum SearchStopWords {
   /// Words of English, French, German, Spanish, Italian and Russian that stand before a noun or between two.
-  private static let small = words(
+  static let small = words(
     """
     a an the and or of at in on to with for by near nearby around from me de la le les du des et der die das und im am mit el los \
     las del y lo gli di bei nahe cerca в во на у около close next where con avec com vom zum zur nähe proche près \
     vicino perto рядом недалеко возле от с со
     """)
   /// What every result is.
-  private static let kinds = words(
+  static let kinds = words(
     """
     hotel hotels hoteles accommodation accommodations lodging lodgings place places stay staying отель отели гостиница гостиницы \
     ξενοδοχείο ξενοδοχεία otel oteller hotell hotelli albergo alberghi alloggio alloggi hébergement hébergements \
@@ -18,14 +18,14 @@ enum SearchStopWords {
     """
   ).union(runs.flatMap(words))
   /// The same in scripts without spaces, and words that stand between a place and one of them.
-  private static let (runs, links) = (
+  static let (runs, links) = (
     ["ホテル", "酒店", "飯店", "饭店", "宾馆", "旅馆", "호텔"],
     [
       "附近的", "附近", "周边的", "周边", "旁边的", "周辺の", "周辺", "近くの", "付近の", "付近", "근처", "주변", "의", "の", "的",
     ]
   )
   /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays.
-  private static let praise = words(
+  static let praise = words(
     """
     best cheap cheapest good top affordable inexpensive beste besten günstige günstigen günstiges billige billiges \
     gute gutes meilleur meilleurs mejores \
@@ -36,62 +36,19 @@ enum SearchStopWords {
   private static let praiseOrPlace: Set<String> = ["nice"]
 
   /// What is "in" after one of ``kinds``. It may be a part of a name or a word of another language elsewhere: "en suite".
-  private static let after: Set<String> = ["em", "en", "i"]
+  static let after: Set<String> = ["em", "en", "i"]
 
-  /// The words for a device: those between others, the kinds, those that count unless a kind is next, and those that
-  /// count unless a kind is before them.
-  static let groups = [small, kinds, praise, after].map { $0.sorted().joined(separator: " ") }
-
-  private static func words(_ text: String) -> Set<String> {
+  static func words(_ text: String) -> Set<String> {
     Set(FoldedText(text).terms.flatMap(\.parts).map(\.text))
   }
 
-  /// The name by which ``PlaceNames`` knows both Los Angeles and Louisiana: "Hilton LA", "New Orleans LA".
-  static let eitherLA = "USLA"
-  /// Codes of states that are words of other languages or of English. After a comma they are states.
-  private static let states = ["LA": "Louisiana", "ME": "Maine", "OR": "Oregon"]
-
-  /// A text in which "LA" is written out where it is no article, and what every result is stands alone: "パリのホテル".
-  static func spelledOut(_ text: String) -> String {
-    let tokens = withSpaces(text).split(separator: " ")
-    let words = tokens.map { FoldedText(String($0)).terms.flatMap(\.parts).map(\.text) }
-    return tokens.indices.map { index in
-      let (former, next) = (
-        words[..<index].last { !$0.isEmpty }, words[(index + 1)...].first { !$0.isEmpty }
-      )
-      let isAfterName =
-        former.map { !$0.allSatisfy { small.contains($0) || kinds.contains($0) } } ?? false
-      let isWritten = tokens[index] == "LA"
-      let isBeforeName =
-        next.map { !$0.allSatisfy { kinds.contains($0) || isWritten && small.contains($0) } }
-        ?? false
-      let isAfterComma = index > 0 && tokens[index - 1].hasSuffix(",")
-      if isAfterName, isAfterComma, !isBeforeName, let state = states[String(tokens[index])] {
-        return state
+  /// Whether all terms of a text are among ``small`` and ``kinds``. False for a text without a term.
+  static func areAll(_ text: String) -> Bool {
+    let parts = FoldedText(text).terms.map(\.parts)
+    return !parts.isEmpty
+      && parts.allSatisfy {
+        $0.count == 1 && (small.contains($0[0].text) || kinds.contains($0[0].text))
       }
-      guard words[index] == ["la"] else { return apart(tokens[index]) }
-      if isBeforeName || isAfterName && !isWritten { return "la" }
-      return isAfterName ? eitherLA : "Los Angeles"
-    }.joined(separator: " ")
-  }
-
-  /// A text with a space after each comma and semicolon that is not before a digit: "pool,gym".
-  private static func withSpaces(_ text: String) -> String {
-    var spaced = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if let last = spaced.last, last == "," || last == ";", !("0"..."9").contains(scalar) {
-        spaced.append(" ")
-      }
-      spaced.append(scalar)
-    }
-    return String(spaced)
-  }
-
-  private static func apart(_ token: Substring) -> String {
-    guard let run = runs.first(where: { token.hasSuffix($0) }) else { return String(token) }
-    var place = token.dropLast(run.count)
-    if let link = links.first(where: { place.hasSuffix($0) }) { place = place.dropLast(link.count) }
-    return place + " " + run
   }
 
   /// The terms that count. If all are stop words, they count.

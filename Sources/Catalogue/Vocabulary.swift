@@ -108,11 +108,13 @@ struct Vocabulary {
 
   /// The most likely alternatives first: by fewer differences, then by more hotels.
   private func likely(_ word: [Unicode.Scalar], _ text: String) throws -> [String] {
-    let own = try hotels(text)
+    var own = try hotels(text)
     var found: [(term: String, differences: Int, hotels: Int64)] = []
     for other in Self.numbers(of: text) {
       let hotels = try hotels(other)
       if hotels > 0 { found.append((other, 0, hotels)) }
+      // The plural of a right word is right: "hostels" does not mean "hotels".
+      own += hotels
     }
     if own < Self.right { found += try similar(to: word, text, own, without: found.map(\.term)) }
     found.sort {

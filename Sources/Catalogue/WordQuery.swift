@@ -79,13 +79,17 @@ struct WordQuery {
     // Without another word, a hyphen before a word means nothing.
     let hasWords =
       excludes && asked.contains { $0.0.map { !FoldedText($0.rest).terms.isEmpty } ?? false }
+    // "hotel" in Paris means all in Paris.
+    let hasOthers = asked.contains { asked, _ in
+      asked.map { !FoldedText($0.rest).terms.isEmpty && !SearchStopWords.areAll($0.rest) } ?? false
+    }
     for (asked, isAboutPlace) in asked {
-      guard let asked else { continue }
+      guard let asked, !hasOthers || !SearchStopWords.areAll(asked.text) else { continue }
       if hasWords { exclude(asked.words) }
       guard !hasWords || asked.words.isEmpty || !FoldedText(asked.rest).terms.isEmpty else {
         continue
       }
-      let text = SearchStopWords.spelledOut(hasWords ? asked.rest : asked.text)
+      let text = SpelledQuery.text(hasWords ? asked.rest : asked.text)
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms
