@@ -31,7 +31,10 @@ enum AmenityForms {
       return plain.isEmpty ? nil : plain
     case .object(let object):
       // schema.org's LocationFeatureSpecification has a flag beside the name.
-      guard object["value"]?.bool != false, object["available"]?.bool != false else { return nil }
+      // Hotelbeds has `indYesOrNo`.
+      for name in ["value", "available", "indYesOrNo"] {
+        if let value = object[name], AmenityFlags.flag(value) == false { return nil }
+      }
       for name in Self.names {
         guard let inner = object[name], inner.string != nil || inner.object != nil,
           let text = TextForms.text(inner), !text.isEmpty
@@ -54,8 +57,8 @@ enum AmenityForms {
     case .bool(true): [words(name)]
     case .array(let values): values.compactMap(one)
     case .object: [one(value)].compactMap(\.self)
-    case .string(let text):
-      ["yes", "true", "y", "1"].contains(text.lowercased()) ? [words(name)] : []
+    case .string:
+      AmenityFlags.flag(value) == true ? [words(name)] : []
     default: []
     }
   }
@@ -77,7 +80,7 @@ enum AmenityForms {
     where text.hasPrefix(open) && text.hasSuffix(close) {
       text = String(text.dropFirst().dropLast())
     }
-    let separators: [Character] = ["|", ";", "\n", ","]
+    let separators: [Character] = ["|", ";", "\n", "、", "，", "；", ",", "•", "·", "・"]
     let separator = separators.first { text.contains($0) } ?? ","
     return text.split(separator: separator).map { part in
       let part = String(part).trimmed

@@ -29,9 +29,9 @@ enum DocumentedForm {
       case "price", "category":
         guard [.null, .number, .string].contains(member.value.kind) else { return false }
       default:
-        guard HotelAliases.match(name.utf8) == nil, !HotelAliases.isContainer(name) else {
-          return false
-        }
+        guard HotelAliases.match(name.utf8) == nil, !HotelAliases.isContainer(name),
+          !AmenityFlags.isOne(name, member.value)
+        else { return false }
       }
     }
     return hasID && hasName
@@ -49,8 +49,9 @@ enum DocumentedForm {
       && (value["lat"]?.double != 0 || value["lon"]?.double != 0)
   }
 
-  /// Whether a text can't have HTML in it.
+  /// Whether a text can't have HTML in it, is no object's text, and does not say that there is none.
   private static func isPlain(_ text: String) -> Bool {
     !text.utf8.contains { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }
+      && text.utf8.first != UInt8(ascii: "{") && !TableLine.isMissing(text)
   }
 }

@@ -89,6 +89,9 @@ enum FileStart {
     } else if text.hasPrefix("\"[{") || text.hasPrefix("\"{\\\"") || text.hasPrefix("\"[{\\\"") {
       reason =
         "The file is JSON within a text of JSON. Save it without the quotation marks around it (jq -r .)."
+    } else if text.hasPrefix("//") || text.hasPrefix("/*") {
+      reason =
+        "The file begins with a comment, so it is neither JSON nor a table. JSON has no comments. Save it without them."
     } else if isScript(text) {
       reason =
         "The file is JavaScript, neither JSON nor a table. Save only the list or the object in it, as JSON."
@@ -103,9 +106,8 @@ enum FileStart {
   /// `var hotels = [`, `export default [`, `callback({`. A title or names of columns may begin with these words, too.
   private static func isScript(_ text: String) -> Bool {
     let starts = [
-      "var ", "let ", "const ", "export ", "module.exports", "window.", "import ", "//",
+      "var ", "let ", "const ", "export ", "module.exports", "window.", "import ",
     ]
-    if text.hasPrefix("/*") { return true }
     if starts.contains(where: text.hasPrefix), text.contains(where: "={[(\"'`".contains) {
       return true
     }

@@ -7,7 +7,7 @@ extension HotelAliases {
       """
       id docid hotelid propertyid accommodationid listingid placeid uuid guid osmid objectid \
       hotelcode propertycode businessid locationid fsqid fsqplaceid geonameid eanhotelid \
-      propertytoken recordid dockey hotelno
+      propertytoken recordid dockey hotelno giataid mapboxid
       """
     ),
     (
@@ -34,13 +34,14 @@ extension HotelAliases {
       .description,
       """
       description desc hoteldescription longdescription fulldescription descriptiontext \
-      descriptionen summary overview shortdescription about editorialsummary excerpt content \
-      bodyhtml body descriptions beschreibung \
+      descriptionen summary overview shortdescription about editorialsummary content \
+      bodyhtml body excerpt descriptions beschreibung \
       descripcion descrizione descricao beschrijving beskrivning opis aciklama описание 説明 概要 \
       描述 简介 설명 الوصف deskripsi motả popis leiras опис תיאור توضیحات notes note \
       publicdescription comment comments remarks remark bemerkung bemerkungen notiz notizen \
       anmerkung commentaire commentaires remarques nota notas observaciones observacoes uwagi \
-      примечание комментарий примітка メモ 備考 메모 备注 說明 ghichu mota
+      примечание комментарий примітка メモ 備考 메모 备注 說明 ghichu mota \
+      omschrijving beskrivelse kuvaus descriere περιγραφη descriptionstruct
       """
     ),
     (
@@ -87,7 +88,8 @@ extension HotelAliases {
       state statename region province stateprovince stateprovincename addressregion \
       administrativearea county statecode regionname bundesland provincia estado wojewodztwo \
       область регион 都道府県名 都道府県 省份 시도 provinsi จังหวัด judet adminname1 countyname \
-      uf prefecture provincie περιφερεια prefektur 省 省市 pname
+      uf prefecture provincie περιφερεια prefektur 省 省市 pname \
+      countrysubdivision stateprov stateorprovince
       """
     ),
     (
@@ -106,7 +108,7 @@ extension HotelAliases {
       codigopostal cap cep kodpocztowy postnummer postakodu pincode индекс 郵便番号 邮编 우편번호 \
       kodepos psc postnr postinumero iranyitoszam รหัสไปรษณีย์ \
       postalzip kodpoczt codpostal codicepostale τκ ταχυδρομικοςκωδικας почтовыйиндекс индекс \
-      поштовийіндекс cp cpostal
+      поштовийіндекс cp cpostal postal
       """
     ),
     (
@@ -117,13 +119,13 @@ extension HotelAliases {
       telepon puhelin 소재지전화 sốdiệnthoại phone1value โทรศัพท์ טלפון تلفن \
       telno telnr telephoneno phoneno telefonnummer telefonnr telefoonnummer numerodetelephone \
       numerotelephone numerodetelefono numerotelefono telemovel celular mobile handy mobil movil \
-      τηλεφωνο 联系电话 連絡先 연락처 dienthoai номертелефона telefonszam telefonnumero
+      τηλεφωνο 联系电话 連絡先 연락처 dienthoai номертелефона telefonszam telefonnumero supplierphone
       """
     ),
     (
       .url,
       """
-      url website web homepage weburl websiteurl websiteuri hotelurl link siteweb websites sitoweb \
+      url urls website web homepage weburl websiteurl websiteuri hotelurl link siteweb websites sitoweb \
       paginaweb siteinternet hjemmeside website1value site сайт ホームページ 网址 홈페이지 \
       internet internetadresse uri weblink weblink1 url1 bookinglink bookingurl webadresse \
       adresseweb adresseinternet stronawww stronainternetowa www websitesi websajt trangweb 公式サイト \
@@ -163,7 +165,8 @@ extension HotelAliases {
       ratesfrom minprice minrate lowestprice baseprice averageprice cost preis prix precio prezzo preco prixparnuit preispronacht precionoche \
       prijs cena fiyat цена стоимость 価格 料金 价格 가격 السعر \
       tarif tarifa tariffa tarife rates giá harga ціна вартість τιμη hinta pret preţ ราคา מחיר \
-      قیمت 最低价 最低價 起价 房价 宿泊料金 一泊料金 宿泊費 요금 숙박비 extractedprice
+      قیمت 最低价 最低價 起价 房价 宿泊料金 一泊料金 宿泊費 요금 숙박비 extractedprice \
+      diaria valordiaria ucret 1박요금 숙박요금
       """
     ),
     (
@@ -173,7 +176,7 @@ extension HotelAliases {
       szerokoscgeograficzna широта 緯度 纬度 위도 enlem خطالعرض y pointy coordinates1 \
       geometrycoordinates1 \
       geoepgs4326lat γεωγραφικοπλατος πλατος zemepisnasirka geogrbreite szelesseg vido breddegrad \
-      latitud leveyspiiri lintang
+      latitud leveyspiiri lintang szerokoscgeogr szerokosc geobreite
       """
     ),
     (
@@ -183,7 +186,7 @@ extension HotelAliases {
       longitud longitudine lengtegraad dlugoscgeograficzna долгота 経度 经度 경도 boylam خطالطول x \
       pointx coordinates0 geometrycoordinates0 \
       geoepgs4326lon γεωγραφικομηκος μηκος довгота zemepisnadelka geogrlaenge hosszusag kinhdo \
-      lengdegrad pituuspiiri bujur
+      lengdegrad pituuspiiri bujur dlugoscgeogr geolange
       """
     ),
     (
@@ -192,7 +195,7 @@ extension HotelAliases {
       geo geolocation location coordinates coordinate coords geopoint geoposition latlng latlon \
       latlong position geometry center centroid loc point gps gpscoordinates geocode geocodes \
       geocoordinates geom wkt thegeom geopoint2d geojson geographiccoordinates coord coordenadas coordonnees координаты map \
-      lonlat lnglat longlat
+      lonlat lnglat longlat geog geography wktgeom wkbgeometry
       """
     ),
   ]

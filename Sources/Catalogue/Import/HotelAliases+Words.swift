@@ -102,15 +102,18 @@ extension HotelAliases {
     """)
   private static let nights = set(
     """
-    night nightly nuit noche notte noite nacht natt nat noc noci ночь сутки ніч gece gecelik đêm mỗi malam pernight éj 1박 1泊 一晚 每晚 الليلة
+    night nightly nuit noche notte noite nacht natt nat noc noci ночь сутки ніч gece gecelik đêm mỗi malam pernight éj 1박 1泊 一晚 每晚 الليلة لليلة
     """)
   private static let prices = set(
     """
-    price rate cost preis prix precio prezzo preço prijs cena fiyat fiyatı цена стоимость ціна tarif tarifa tariffa giá \
-    harga pris ár hinta preţ τιμή 가격 요금 料金 価格 价格 سعر
+    price rate cost preis prix precio prezzo preço prijs cena fiyat fiyatı ücret ücreti цена стоимость ціна tarif tarifa \
+    tariffa diária giá harga pris ár hinta preţ τιμή 가격 요금 料金 価格 价格 سعر السعر
     """)
   private static let currencies = set(
-    "eur usd gbp chf jpy cny inr aud cad nzd sek nok dkk pln czk huf try rub uah brl mxn thb vnd idr krw hkd sgd twd zar aed ils"
+    """
+    eur usd gbp chf jpy cny inr aud cad nzd sek nok dkk pln czk huf try rub uah brl mxn thb vnd idr krw hkd sgd twd zar \
+    aed ils euro euros руб рублей грн zł kč kr tl ft lei dollars
+    """
   )
   /// What only says which of several it is.
   private static let qualities = set(

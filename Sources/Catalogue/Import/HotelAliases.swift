@@ -118,7 +118,7 @@ enum HotelAliases {
     "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields", "metadata",
     "customattributes", "columnvalues", "values", "properties", "locationinfo", "islocatedat",
     "mapmarker", "othertags", "hotelinfo", "hotelbasicinfo", "positioninfo", "contactinfos",
-    "contactinfo",
+    "contactinfo", "context",
   ]
 
   /// Names with a prefix count less than plain ones.

@@ -36,7 +36,7 @@ extension HotelForm {
   /// Writes the members in the order of the row.
   mutating func write(_ row: JSONObject) {
     var made = Self.textNames.compactMap { text($0.meaning, as: $0.name) }
-    made += [title(row), address(), position(), amenities(), price(), category(row)].compactMap {
+    made += [title(row), address(), position(), amenities(row), price(), category(row)].compactMap {
       $0
     }
     let fresh = Set(made.map(\.name))
@@ -106,10 +106,14 @@ extension HotelForm {
   // MARK: One member each
 
   private func text(_ meaning: HotelAliases.Meaning, as name: String) -> Made? {
-    guard let source = sources[meaning],
-      let text = meaning == .description
-        ? TextForms.description(source.value) : TextForms.text(source.value)
-    else { return nil }
+    guard let source = sources[meaning] else { return nil }
+    let read =
+      switch meaning {
+      case .description: TextForms.description(source.value)
+      case .phone, .url, .email: TextForms.contact(source.value)
+      default: TextForms.text(source.value)
+      }
+    guard let text = read else { return nil }
     return Made(name: name, value: .string(text), from: [source.name])
   }
 
@@ -123,7 +127,12 @@ extension HotelForm {
 
   /// The address: a text, else the street and the number.
   private func address() -> Made? {
-    if let made = text(.address, as: "address") { return made }
+    // The first line of an address may be the hotel's name.
+    if let made = text(.address, as: "address"),
+      sources[.street] == nil || made.value != sources[.name]?.value
+    {
+      return made
+    }
     guard let street = sources[.street], let name = TextForms.text(street.value) else { return nil }
     guard let number = sources[.houseNumber], let digits = TextForms.text(number.value) else {
       return Made(name: "address", value: .string(name), from: [street.name])
@@ -136,7 +145,10 @@ extension HotelForm {
   }
 
   private func position() -> Made? {
-    let pair = pairOfDegrees()
+    let country =
+      sources[.country].flatMap { TextForms.text($0.value) }.flatMap(PlaceNames.all.code)
+      ?? countryOfNumbers
+    let pair = pairOfDegrees(in: country)
     if let source = sources[.position],
       pair == nil || !PositionForms.isDoubtful(source.value, named: source.name)
     {
@@ -146,9 +158,6 @@ extension HotelForm {
       guard !isAsDocumented else {
         return Made(name: "geo", value: source.value, from: [source.name])
       }
-      let country =
-        sources[.country].flatMap { TextForms.text($0.value) }.flatMap(PlaceNames.all.code)
-        ?? countryOfNumbers
       if let point = PositionForms.point(source.value, named: source.name, in: country) {
         return Made(name: "geo", value: point.value, from: [source.name])
       }
@@ -164,15 +173,24 @@ extension HotelForm {
     return Made(name: "geo", value: point.value, from: [])
   }
 
-  /// The position as a member for each of its numbers has it.
-  private func pairOfDegrees() -> Made? {
+  /// The position as a member for each of its numbers has it. If only the other order is in the country, the columns
+  /// have each other's name.
+  private func pairOfDegrees(in country: String?) -> Made? {
     guard let latitude = sources[.latitude], let longitude = sources[.longitude],
-      let point = PositionForms.Point(latitude.value, longitude.value)
+      let point = country.flatMap({
+        PositionForms.exchanged(latitude.value, longitude.value, in: $0)
+      }) ?? PositionForms.Point(latitude.value, longitude.value)
     else { return nil }
     return Made(name: "geo", value: point.value, from: [latitude.name, longitude.name])
   }
 
-  private func amenities() -> Made? {
+  private func amenities(_ row: JSONObject) -> Made? {
+    if let found = AmenityFlags.read(row),
+      sources[.amenities].map({ found.parts.contains($0.name) }) ?? true
+    {
+      return Made(
+        name: "amenities", value: .array(found.texts.map { .string($0) }), from: found.parts)
+    }
     guard let source = sources[.amenities], let texts = AmenityForms.texts(source.value) else {
       return nil
     }

@@ -86,6 +86,7 @@ struct HotelForm {
     if let text = value.string, HotelAliases.isPostcodeAndCity(name) {
       return findPostcodeAndCity(name, text)
     }
+    let value = NamedValues.read(value)
     guard let match = HotelAliases.match(name.utf8) else {
       if AddressComponents.isName(name) {
         for (meaning, text) in AddressComponents.parts(of: value) {
@@ -97,7 +98,9 @@ struct HotelForm {
       return
     }
     if Self.mayContain.contains(match.meaning) {
-      findWithin(name, value, isContainer: HotelAliases.isContainer(name))
+      // The first of the five values of Socrata's location is the address as a text.
+      let inner = value.array.flatMap { $0.count == 5 ? $0[0] : nil } ?? value
+      findWithin(name, inner, isContainer: HotelAliases.isContainer(name))
     }
     if [.address, .position].contains(match.meaning),
       let located = value.string.flatMap(LocatedAddress.init)
@@ -174,6 +177,16 @@ struct HotelForm {
       {
         match = HotelAliases.Match(meaning: own.meaning, rank: own.rank + Self.rankOfComponents)
       }
+      // Mapbox's context has the city as a place.
+      if match == nil, local == "place", outer == "context" {
+        match = HotelAliases.Match(meaning: .city, rank: Self.rankOfComponents)
+      }
+      // Booking.com's contacts have several purposes, and Socrata's locations have the address as a text.
+      if match == nil, ["general", "human_address"].contains(name),
+        !outer.utf8.contains(UInt8(ascii: "."))
+      {
+        findWithin(outer + "." + name, value, isContainer: isContainer, rank: rank)
+      }
       if match == nil { match = Self.placeMatch(name, rank: Self.rankOfComponents) }
       guard let match else { continue }
       let path = outer + "." + name
@@ -233,7 +246,12 @@ struct HotelForm {
   private static func reads(
     _ value: JSONValue, as meaning: HotelAliases.Meaning, named name: String
   ) -> Bool {
-    switch meaning {
+    if meaning != .name, let text = value.string,
+      TableLine.isMissing(text, isCountry: meaning == .country || meaning == .state)
+    {
+      return false
+    }
+    return switch meaning {
     case .id: false
     case .position: PositionForms.point(value, named: name) != nil
     case .latitude, .longitude: PositionForms.degrees(value) != nil
@@ -246,9 +264,22 @@ struct HotelForm {
         && !(HotelAliases.isLodging(name) && isFlag(value))
         && !["places/", "http://", "https://"].contains { value.string?.hasPrefix($0) == true }
     case .description: TextForms.description(value)?.isEmpty == false
+    case .phone, .url, .email: TextForms.contact(value) != nil
     // A number is a key of another table.
-    case .city, .state, .country: value.number == nil && TextForms.text(value)?.isEmpty == false
+    case .city, .state, .country:
+      value.number == nil && !isLink(value) && TextForms.text(value)?.isEmpty == false
     default: TextForms.text(value)?.isEmpty == false
+    }
+  }
+
+  /// Whether a list has the keys of Airtable's records: `["recA1B2C3D4E5F6G7"]`.
+  private static func isLink(_ value: JSONValue) -> Bool {
+    guard let keys = value.array, !keys.isEmpty else { return false }
+    return keys.allSatisfy { key in
+      guard let text = key.string, text.hasPrefix("rec"), text.utf8.count == 17 else {
+        return false
+      }
+      return text.utf8.allSatisfy { (0x30...0x7A).contains($0) }
     }
   }
 

@@ -45,8 +45,10 @@ enum HotelRow {
   /// - Parameter isKeyed: whether the row is an object of one member, an id with its hotel.
   /// - Parameter action: the id that the line before the row says.
   /// - Parameter place: the city and the country under which the row stands; empty if it stands under none.
+  /// - Parameter isMercator: whether the positions of the file are in web Mercator.
   init(
-    _ text: [UInt8], isKeyed: Bool, action: String? = nil, in place: JSONObject = JSONObject()
+    _ text: [UInt8], isKeyed: Bool, action: String? = nil, in place: JSONObject = JSONObject(),
+    isMercator: Bool = false
   ) {
     do {
       let root: JSONNode
@@ -56,7 +58,7 @@ enum HotelRow {
         else { throw RowFault(error, in: text) }
         root = parsed.root
       }
-      self = try Self.read(root, isKeyed: isKeyed, action, place)
+      self = try Self.read(root, isKeyed: isKeyed, action, place, isMercator)
     } catch let fault as RowFault {
       self = .fault(fault)
     } catch {
@@ -65,7 +67,8 @@ enum HotelRow {
   }
 
   private static func read(
-    _ root: JSONNode, isKeyed: Bool, _ action: String?, _ place: JSONObject
+    _ root: JSONNode, isKeyed: Bool, _ action: String?, _ place: JSONObject,
+    _ isMercator: Bool
   ) throws -> HotelRow {
     // Firebase writes a list with holes for a map of numbers.
     guard !root.isNull else { return .nothing }
@@ -73,14 +76,15 @@ enum HotelRow {
     if !isKeyed, place.isEmpty, let hotel = try documented(root) { return hotel }
     guard let object = root.value.object else { throw RowFault(RowFault.notAnObject) }
     if isKeyed, object.members.first?.value.object == nil { return .other("value without a hotel") }
-    let row = WrappedRow(TypedValues.plain(object))
+    var row = WrappedRow(TypedValues.plain(isMercator ? SpatialForms.inDegrees(object) : object))
+    let isNamed = isKeyed && row.takeName()
     if !isKeyed, isAction(row) { return .action(id: try RowID.text(of: row, isKeyed: false)) }
     if let other = other(row, isKeyed: isKeyed) { return .other(other) }
     guard !isTable(row.hotel) else { throw RowFault(RowFault.noName) }
     guard !isByColumns(row.hotel) else { throw RowFault(RowFault.byColumns) }
     var form = HotelForm(row.hotel, outside: row.outside, in: place)
     guard let name = form.hotel["name"]?.string, !name.isEmpty else { throw noName(row.hotel) }
-    let id = try RowID.text(of: row, isKeyed: isKeyed) ?? action
+    let id = try RowID.text(of: row, isKeyed: isKeyed && !isNamed) ?? action
     form.setID(id ?? RowID.computed(for: form.hotel, named: name))
     let node = try ParsedJSON(JSONValue.object(form.hotel).bytes, limits: .request).root
     let hotel = try Hotel(node, from: .upstream)
@@ -124,6 +128,13 @@ enum HotelRow {
     }
     if !isKeyed, let key = row.key {
       if let kind = HotelKinds.other(key) { return kind }
+    }
+    // Takeout has places whose names Google has lost.
+    if row.outside.contains(where: { $0["type"]?.string == "Feature" }),
+      row.hotel["google_maps_url"] ?? row.hotel["Google Maps URL"] != nil,
+      row.hotel["location"]?.object == nil, !WrappedRow.hasName(row.hotel)
+    {
+      return "saved place without a name"
     }
     // Overpass answers the points of a building without tags.
     let isUntagged = WrappedRow.isElement(row.hotel) && row.hotel["tags"] == nil

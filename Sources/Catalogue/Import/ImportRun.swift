@@ -130,7 +130,7 @@ final class ImportRun {
       return try refuse(row, error)
     }
     let read = HotelRow(
-      text, isKeyed: false, action: action, in: row.place.object)
+      text, isKeyed: false, action: action, in: row.place.object, isMercator: source.isMercator)
     action = nil
     try take(read, text, row)
   }

@@ -33,6 +33,10 @@ struct ImportSource {
   private var isStartChecked = false
   /// Whether the file is one object that may be a hotel, without a list.
   private(set) var isOneObject = false
+  /// Whether the file says that its positions are in web Mercator.
+  private(set) var isMercator = false
+  /// The most bytes of a reference system that are looked at.
+  private static let longestReference = 1 << 12
   private let spool: ImportSpool
   /// The part of the spooled file that has the rows and was not read yet.
   private var rest: Range<Int>?
@@ -169,6 +173,7 @@ struct ImportSource {
     guard spool.isOpen else {
       var outline = ObjectOutline(line: line)
       try outline.take(chunk)
+      if let reference = outline.reference { noteReference(chunk[reference]) }
       let outlined = try outline.rows()
       isOneObject = outlined?.isOne ?? true
       guard let rows = outlined else { return }
@@ -191,6 +196,9 @@ struct ImportSource {
       try outline.take(bytes)
       offset += bytes.count
     }
+    if let reference = outline.reference {
+      noteReference(try spool.read(reference, atMost: Self.longestReference)[...])
+    }
     let outlined = try outline.rows()
     isOneObject = outlined?.isOne ?? true
     guard let rows = outlined else { return }
@@ -207,6 +215,11 @@ struct ImportSource {
       rest = rows.range
     }
     splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
+  }
+
+  private mutating func noteReference(_ bytes: ArraySlice<UInt8>) {
+    let text = String(decoding: bytes.prefix(Self.longestReference), as: UTF8.self)
+    isMercator = SpatialForms.isMercator(text)
   }
 
   /// The start of a list whose first row is the list with the names of the columns; nil if it names none for the hotel's

@@ -57,6 +57,8 @@ struct ObjectOutline {
     var mostWrapped = Likeness.none
     /// The name of the last object.
     var lastObject = ""
+    /// How many of the objects say a place and have a member's name that is a hotel's.
+    var placesByName = 0
 
     init(isArray: Bool, name: String, start: Int, line: Int) {
       self.isArray = isArray
@@ -100,6 +102,8 @@ struct ObjectOutline {
   private var headers: [[String]: Range<Int>] = [:]
   /// Lists of objects that may describe the columns.
   private var descriptions: [(parent: [String], range: Range<Int>)] = []
+  /// Where the file says in which reference system its positions are: GeoJSON's `crs`, ArcGIS's `spatialReference`.
+  private(set) var reference: Range<Int>?
   private var root = Likeness.none
   /// The root's member `type`, such as `Feature`.
   private var (type, isType) = ([UInt8](), false)
@@ -152,9 +156,17 @@ struct ObjectOutline {
       !descriptions.contains { $0.range == candidate.rows.range }
     }
     let hasRows = rest.contains { $0.rank.isKnown && $0.rank.kind <= .values }
-    let found = (hasRows ? rest : candidates).sorted { $0.rank < $1.rank }
+    var found = (hasRows ? rest : candidates).sorted { $0.rank < $1.rank }
     let first = root > .none ? found.first { $0.rank.isHotels || $0.hasHotels } : nil
-    guard let best = first ?? found.first else { return nil }
+    guard var best = first ?? found.first else { return nil }
+    // One object with a name may be what describes a table: Socrata's `meta.view`.
+    if best.rows.isOne,
+      let table = found.first(where: {
+        $0.rank.kind == .values && $0.rank.isKnown && self.header(of: $0) != nil
+      })
+    {
+      (best, found) = (table, [table])
+    }
     let header = header(of: best)
     if root > .none, header == nil, !isList(best) { return nil }
     // A known name says more than names of places.
@@ -271,6 +283,9 @@ struct ObjectOutline {
     guard let frame = frames.popLast(), frame.isArray == (byte == UInt8(ascii: "]")) else {
       throw CatalogueError(.malformed, "A bracket does not match.", line: line)
     }
+    if frames.count == 1, frame.name == "crs" || frame.name == "spatialReference" {
+      reference = frame.start..<offset + 1
+    }
     consider(frame)
     if frames.isEmpty { (isEnded, root) = (true, frame.likeness) }
     guard let last = frames.indices.last else { return }
@@ -280,6 +295,9 @@ struct ObjectOutline {
     guard !frame.isArray else {
       if frames[last].isArray { frames[last].others += 1 }
       return
+    }
+    if frame.likeness == .none, frame.hasPlace, !frame.hasHotels, Self.isHotelName(frame.name) {
+      frames[last].placesByName += 1
     }
     frames[last].objects += 1
     frames[last].lastObject = frame.name
@@ -308,7 +326,9 @@ struct ObjectOutline {
     {
       descriptions.append((Array(path.dropLast()), frame.start..<offset + 1))
     }
-    if isMap {
+    let isByName =
+      isMap && !isRow && frame.placesByName > 1 && frame.placesByName == frame.members
+    if isMap, !isByName {
       guard frame.likeness == .none, frame.hotels > 0, frame.hotels * 2 >= frame.objects,
         frame.objects > 1 || !WrappedRow.isWrapper(frame.lastObject),
         frame.objects * 2 >= frame.members
@@ -316,7 +336,7 @@ struct ObjectOutline {
     }
     let rank = OutlineRank(
       path: path, objects: frame.objects, others: frame.others,
-      likeness: isMap ? frame.most : frame.mostWrapped, isMap: isMap)
+      likeness: isByName ? .hasNameAndPlace : isMap ? frame.most : frame.mostWrapped, isMap: isMap)
     guard rank.kind < .values || rank.isKnown else { return }
     let isOne = isMap && frame.objects == 1
     let rows = Rows(
@@ -332,6 +352,16 @@ struct ObjectOutline {
       candidates.sort { $0.rank < $1.rank }
       candidates.removeLast()
     }
+  }
+
+  /// Whether the name of a member in a map may be a hotel's name, not its id or a word of the file's format.
+  static func isHotelName(_ name: String) -> Bool {
+    guard let first = name.unicodeScalars.first, first.properties.isAlphabetic,
+      !first.properties.isLowercase, !name.contains("_"),
+      name.contains(where: { $0.isLetter && !$0.isUppercase })
+    else { return false }
+    return HotelAliases.match(name.utf8) == nil && !HotelAliases.isContainer(name)
+      && !WrappedRow.isWrapper(name)
   }
 
   /// Forgets what is inside of a hotel, such as its rooms, but not a list of hotels.

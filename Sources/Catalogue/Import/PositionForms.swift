@@ -109,10 +109,22 @@ enum PositionForms {
     _ values: [JSONValue], isLatitudeFirst: Bool, in country: String?
   ) -> Point? {
     if values.first?.array != nil { return center(of: values) }
+    // Socrata's location: the address, the latitude and the longitude.
+    if values.count == 5 { return Point(values[1], values[2]) }
     guard (2...3).contains(values.count) else { return nil }
     return isLatitudeFirst
       ? point(latitude: values[0], longitude: values[1], in: country)
       : point(latitude: values[1], longitude: values[0], in: country)
+  }
+
+  /// The point of two numbers in the other order, if only that one is in the country.
+  static func exchanged(
+    _ latitude: JSONValue, _ longitude: JSONValue, in country: String
+  ) -> Point? {
+    guard let other = Point(longitude, latitude), other.isIn(country) == true,
+      Point(latitude, longitude)?.isIn(country) != true
+    else { return nil }
+    return other
   }
 
   /// The point of two numbers, which may be meant in the other order.
@@ -122,10 +134,7 @@ enum PositionForms {
     guard let point = Point(latitude, longitude) else { return Point(longitude, latitude) }
     // No hotel is so near to a pole, so that Amap's `87.6,43.8` is in Ürümqi.
     if point.isPolar, let other = Point(longitude, latitude), !other.isPolar { return other }
-    guard let country, let other = Point(longitude, latitude), point.isIn(country) == false,
-      other.isIn(country) == true
-    else { return point }
-    return other
+    return country.flatMap { exchanged(latitude, longitude, in: $0) } ?? point
   }
 
   /// The centre of an area or a line: of the least and the greatest numbers.
@@ -184,11 +193,17 @@ enum PositionForms {
       return point(numbers, isLongitudeFirst: false, in: country)
     }
     if text.hasPrefix("http") { return point(ofLink: text) }
+    if let point = SpatialForms.point(ofBinary: text) { return point }
     if let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close,
       text[..<open].uppercased().contains("POINT")
     {
       let numbers = text[text.index(after: open)..<close].split(separator: " ")
       guard numbers.count >= 2 else { return nil }
+      if SpatialForms.isMercator(text[..<open]), let x = Double(numbers[0]),
+        let y = Double(numbers[1])
+      {
+        return SpatialForms.point(x, y, isMercator: true)
+      }
       return Point(.string(String(numbers[1])), .string(String(numbers[0])))
     }
     if text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{") {

@@ -136,6 +136,8 @@ struct RowSplitter {
     case (.undecided, _):
       throw malformed("The file is neither a JSON array nor JSON objects.")
     case (.lists, UInt8(ascii: "[")): beginRow()
+    // Lines cut out of an array end with its commas.
+    case (.objects, UInt8(ascii: ",")) where ordinal > 0 && !isAfterComma: isAfterComma = true
     case (.objects, _), (.lists, _):
       beginRow()
       return breakRow("The row is not a JSON object.", then: .lost)

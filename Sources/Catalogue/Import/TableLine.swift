@@ -73,8 +73,15 @@ enum TableLine {
   /// write a line.
   static let missing: Set<String> = [
     "\\N", "NULL", "null", "NaN", "nan", "None", "<NA>", "N/A", "n/a", "#N/A", "#REF!", "#NAME?",
-    "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "-", "--", "–", "—",
+    "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "-", "--", "–", "—", "n.a.", "N.A.", "n.v.", "k.A.",
+    "#N/D",
+    "undefined", "none", "nil", "Null", "(null)", "<null>", "[null]", "TBD", "tbd", "TBA", "?",
   ]
+
+  /// Whether a text says that there is no value. `NA` may be Namibia.
+  static func isMissing(_ text: String, isCountry: Bool = false) -> Bool {
+    text.utf8.count <= 11 && (missing.contains(text) || text == "NA" && !isCountry)
+  }
 
   /// A value without its markup: a link of Markdown, `[Hôtel du Lac](https://…)`, is its text, so is a page that Notion
   /// writes as `Hôtel du Lac (https://www.notion.so/…)`, and a spreadsheet's formula `="Hôtel du Lac"` is its value.

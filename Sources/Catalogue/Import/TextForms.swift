@@ -32,6 +32,18 @@ enum TextForms {
     }
   }
 
+  /// The text of a phone number or an address of the web: the first of several, which an object may have under the name
+  /// of its kind.
+  static func contact(_ value: JSONValue) -> String? {
+    if let values = value.array { return values.lazy.compactMap(contact).first }
+    if let text = text(value) { return text.isEmpty ? nil : text }
+    return contactNames.lazy.compactMap { value[$0].flatMap(text) }.first { !$0.isEmpty }
+  }
+
+  private static let contactNames = [
+    "phoneNumber", "phone", "number", "email", "emailAddress", "url", "href",
+  ]
+
   /// The text of a description: as ``text(_:)``, else the paragraphs of Sanity's and Strapi's blocks, else the texts of
   /// an object after one another, as Expedia's `descriptions` are.
   static func description(_ value: JSONValue) -> String? {
@@ -40,9 +52,17 @@ enum TextForms {
       return blocks.map { $0.compactMap { $0["text"]?.string }.joined() }
         .filter { !$0.isEmpty }.joined(separator: "\n")
     }
+    // RateHawk's paragraphs stand below titles.
+    let paragraphs = value.array?.compactMap { $0["paragraphs"].flatMap(lines) } ?? []
+    if !paragraphs.isEmpty { return paragraphs.joined(separator: "\n") }
     if let text = text(value) { return text }
     let texts =
       value.object?.members.compactMap { $0.value.string.map(plain) }.filter { !$0.isEmpty } ?? []
+    return texts.isEmpty ? nil : texts.joined(separator: "\n")
+  }
+
+  private static func lines(_ value: JSONValue) -> String? {
+    let texts = value.array?.compactMap(text) ?? []
     return texts.isEmpty ? nil : texts.joined(separator: "\n")
   }
 

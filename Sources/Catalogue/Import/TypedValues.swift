@@ -6,7 +6,7 @@ enum NamedValues {
   /// The object that a value is, the first one of a list, or the one that such a list means.
   static func object(_ value: JSONValue) -> JSONObject? {
     if let object = value.object { return object }
-    if let text = value.string { return hstore(text) }
+    if let text = value.string { return written(text) ?? hstore(text) }
     guard let values = value.array else { return nil }
     var object = JSONObject()
     for member in values {
@@ -15,6 +15,24 @@ enum NamedValues {
       if let value, value != .null, object[name] == nil { object.append(name, value) }
     }
     return object.isEmpty ? values.first?.object : object
+  }
+
+  /// The value that a text means if it is an object in JSON, or as Python writes it; else the text.
+  static func read(_ value: JSONValue) -> JSONValue {
+    value.string.flatMap(written).map { .object($0) } ?? value
+  }
+
+  private static func written(_ text: String) -> JSONObject? {
+    guard text.utf8.first == UInt8(ascii: "{"), text.utf8.last == UInt8(ascii: "}") else {
+      return nil
+    }
+    if let value = try? JSONValue(parsing: Array(text.utf8), limits: .small) { return value.object }
+    guard text.contains("': "), !text.contains("\"") else { return nil }
+    var json = text.replacing("'", with: "\"")
+    for (python, name) in [(": None", ": null"), (": True", ": true"), (": False", ": false")] {
+      json = json.replacing(python, with: name)
+    }
+    return (try? JSONValue(parsing: Array(json.utf8), limits: .small))?.object
   }
 
   /// The object that a text of PostgreSQL's `hstore` means: `"addr:city"=>"Paris","stars"=>"5"`.
@@ -79,6 +97,17 @@ enum TypedValues {
     return plain(value)
   }
 
+  /// What Strapi's relation `{"data": {"id": 1, "attributes": {…}}}` means, to one entry, to several or to none.
+  /// <https://docs-v4.strapi.io/dev-docs/api/rest/populate-select>
+  private static func related(_ value: JSONValue) -> JSONValue? {
+    if value == .null { return .null }
+    if let values = value.array {
+      let entries = values.compactMap { $0["attributes"]?.object }
+      return entries.count == values.count ? .array(entries.map { .object(plain($0)) }) : nil
+    }
+    return value["attributes"]?.object.map { .object(plain($0)) }
+  }
+
   private static func unwrapped(_ object: JSONObject) -> JSONValue? {
     if let value = property(object) { return value }
     // MongoDB's UUIDs in its former format have a second member.
@@ -90,7 +119,12 @@ enum TypedValues {
     {
       return .string(value)
     }
+    // GraphQL's connections: a list of edges, beside how many there are.
+    if let edges = object["edges"]?.array, edges.allSatisfy({ $0["node"] != nil }) {
+      return .array(edges.compactMap { $0["node"].map(plain) })
+    }
     guard object.count == 1, let (name, value) = object.members.first else { return nil }
+    if name == "data", let related = related(value) { return related }
     switch name {
     case "$oid", "$uuid", "$date", "stringValue", "timestampValue", "referenceValue", "S",
       "booleanValue", "BOOL", "doubleValue":

@@ -82,6 +82,16 @@ struct WrappedRow {
     return object.count == 1 ? objects.first?.name : nil
   }
 
+  /// Gives the hotel of a map its key as its name, if it has none and the key is one.
+  /// - Returns: whether it did.
+  mutating func takeName() -> Bool {
+    guard let key, !Self.hasName(hotel), Self.hasPlace(hotel) || outside.count == 1,
+      ObjectOutline.isHotelName(key)
+    else { return false }
+    hotel.append("name", .string(key))
+    return true
+  }
+
   /// Names that never are a hotel's own.
   private static let certain = ["_source", "_doc"]
   /// Names of wrappers, the most likely first.

@@ -1,0 +1,134 @@
+import JSON
+
+/// Amenities with a member each: `wifi,pool` above `1,0`, `hasParking: true`, `amenities.spa`, `facilities/0`.
+enum AmenityFlags {
+  struct Found {
+    var texts: [String] = []
+    /// The members that are part of a list of amenities. A member such as `wifi` stays beside the list.
+    var parts: [String] = []
+  }
+
+  /// Nil if no member is one.
+  static func read(_ row: JSONObject) -> Found? {
+    var (found, isEmpty) = (Found(), true)
+    for (name, value) in row.members where value != .null {
+      if let part = part(of: name) {
+        if part.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+          guard let text = TextForms.text(value), !text.isEmpty else { continue }
+          found.texts.append(text)
+        } else {
+          guard let isThere = flag(value) else { continue }
+          if isThere { found.texts.append(words(part)) }
+        }
+        found.parts.append(name)
+      } else {
+        guard let isThere = flag(value), isAmenity(name) else { continue }
+        if isThere { found.texts.append(words(name)) }
+      }
+      isEmpty = false
+    }
+    return isEmpty ? nil : found
+  }
+
+  /// Whether a member is one.
+  static func isOne(_ name: String, _ value: JSONNode) -> Bool {
+    if part(of: name) != nil { return true }
+    switch value.kind {
+    case .null, .array, .object: return false
+    default: return flag(value.value) != nil && isAmenity(name)
+    }
+  }
+
+  /// Whether a value says yes or no; nil if it says something else.
+  static func flag(_ value: JSONValue) -> Bool? {
+    switch value {
+    case .bool(let flag): flag
+    case .number(let number): number.text == "1" ? true : number.text == "0" ? false : nil
+    case .string(let text):
+      // Longer ones are none, and each row has many texts.
+      text.utf8.count > 5 ? nil : flags[text.lowercased()]
+    default: nil
+    }
+  }
+
+  private static let flags: [String: Bool] = {
+    let yes = "1 y yes true t x ✓ ✔ ja oui si sí sim tak да так evet 是 有 ○ 〇 예 نعم"
+    let no = "0 n no false f nein non não nao nie нет ні nee hayır hayir 否 无 無 × 아니요 لا"
+    var flags: [String: Bool] = [:]
+    for word in yes.split(separator: " ") { flags[String(word)] = true }
+    for word in no.split(separator: " ") { flags[String(word)] = false }
+    return flags
+  }()
+
+  /// What stands behind a word for amenities and a sign: `spa` in `amenities.spa`, `0` in `facilities/0` and
+  /// `amenities[0]`.
+  private static func part(of name: String) -> Substring? {
+    guard let end = name.firstIndex(where: { "._/[:".contains($0) }),
+      HotelAliases.table[HotelAliases.letters(of: name[..<end].utf8)]?.meaning == .amenities
+    else { return nil }
+    let part = name[end...].drop { "._/[:".contains($0) }.prefix { $0 != "]" }
+    return part.isEmpty || numbers.contains(part.lowercased()) ? nil : part
+  }
+
+  /// What says how many amenities there are, or in which language.
+  private static let numbers: Set<String> = [
+    "count", "number", "total", "num", "score", "rating", "rank", "id", "ids", "en", "text", "txt",
+  ]
+
+  private static func isAmenity(_ name: String) -> Bool {
+    guard name.utf8.count <= 40, !documented.contains(name) else { return false }
+    var letters = HotelAliases.letters(of: name.utf8)
+    if amenities.contains(letters) { return true }
+    for start in starts where letters.hasPrefix(start) {
+      letters.removeFirst(start.count)
+      break
+    }
+    for end in ends where letters.hasSuffix(end) {
+      letters.removeLast(end.count)
+      break
+    }
+    return amenities.contains(letters)
+  }
+
+  /// Members of travel-sample's hotels, which stay as they are.
+  private static let documented: Set<String> = [
+    "free_breakfast", "free_internet", "free_parking", "pets_ok",
+  ]
+  private static let starts = [
+    "has", "is", "free", "amenity", "facility", "with", "includes", "private", "indoor", "outdoor",
+  ]
+  private static let ends = [
+    "available", "allowed", "included", "friendly", "facilities", "facility", "access", "onsite",
+    "accepted", "yn",
+  ]
+
+  private static let amenities: Set<String> = Set(
+    """
+    wifi wlan internet pool swimmingpool parking parkinglot carpark garage valetparking spa sauna gym fitness \
+    fitnesscenter fitnesscentre fitnessroom restaurant bar breakfast aircon airconditioning airconditioned ac kitchen \
+    kitchenette laundry laundryservice elevator lift balcony terrace garden beach hottub jacuzzi heating tv cabletv \
+    minibar roomservice pet pets dog dogs wheelchair wheelchairaccessible accessible disabled family nonsmoking \
+    smokefree smoking evcharging evcharger chargingstation businesscenter businesscentre meetingroom meetingrooms \
+    conferenceroom concierge shuttle airportshuttle airporttransfer golf tennis casino nightclub babysitting safe \
+    hairdryer playground bicyclerental luggagestorage seaview 24hourfrontdesk frontdesk24h \
+    piscina piscine schwimmbad parkplatz parkplatze tiefgarage estacionamiento estacionamento stationnement aparcamiento \
+    parcheggio desayuno fruhstuck petitdejeuner cafedamanha colazione haustiere mascotas animaux animali klimaanlage \
+    climatisation climatizacion aireacondicionado arcondicionado ariacondizionata restaurante ristorante ascenseur \
+    ascensor ascensore aufzug gimnasio academia palestra barrierefrei terrasse jardin zwembad basen havuz otopark \
+    kahvalti парковка бассейн завтрак ресторан сауна кондиционер 停车场 泳池 游泳池 健身房 早餐 餐厅 駐車場 プール 朝食 温泉 주차 수영장 조식
+    """.split(separator: " ").map { HotelAliases.letters(of: $0.utf8) })
+
+  /// The words of a name: `pets allowed` for `petsAllowed`, `pool` for `has_pool`.
+  private static func words(_ name: some StringProtocol) -> String {
+    var text = String(name).replacing("_", with: " ")
+    if !text.contains(" "), text.first?.isLowercase == true {
+      text = text.map { $0.isUppercase ? " " + $0.lowercased() : String($0) }.joined()
+    }
+    if let first = text.split(separator: " ").first, ["has", "is"].contains(first.lowercased()),
+      text.count > first.count
+    {
+      text = String(text.dropFirst(first.count)).trimmed
+    }
+    return text
+  }
+}
