@@ -122,7 +122,7 @@ def test_what_is_typed_on_a_list_made_offline_is_there_when_the_list_has_its_id(
     page.press("Make it")
     page.says("No hotels yet")
     page.write("#note-title", "Plan")
-    page.press("Write")
+    page.press("Write it")
     page.write("#words", "We leave on Sunday.")
     page.press("Lists")
     page.says("Plan a trip with others")
