@@ -20,14 +20,18 @@ struct ListFixture: Sendable {
   /// A fixture without lists, over an engine that may already have data.
   /// - Parameter repetition: runs the engine's closures several times.
   /// - Parameter damaged: the ids of documents and local documents that can't be read.
+  /// - Parameter action: runs before each read and update of a store; see `HookedStorage`.
   init(
     _ engine: MemoryEngine = MemoryEngine(), _ repetition: Repetition? = nil,
-    without damaged: Set<String> = []
+    without damaged: Set<String> = [],
+    before action: (@Sendable (Int, any StoreStorage) async throws -> Void)? = nil
   ) throws {
     let clock = TestClock()
     let used: any StorageEngine =
       if let repetition {
         repetition.engine(over: engine)
+      } else if let action {
+        WrappedEngine(engine) { HookedStorage($0, before: action) }
       } else if damaged.isEmpty {
         engine
       } else {

@@ -1,7 +1,9 @@
 import Accounts
 import Documents
 import JSON
+import StoreTesting
 import Stores
+import Synchronization
 import TestSupport
 import Testing
 
@@ -48,6 +50,45 @@ import Testing
     #expect(accepted.role == .owner && accepted.members.owner?.username == "ben")
     #expect(accepted.members.member(owner)?.role == .editor)
     #expect(try await fixture.document(list)?.members["owner_id"]?.string == "ben")
+  }
+
+  /// Regression: the former owner could withdraw an invitation of the next one, who had got the list between the check of
+  /// the owner and the update.
+  @Test func formerOwnerWithdrawsNoInvitation() async throws {
+    var refusals: Set<ServiceError.Code> = []
+    for handover in 1...6 {
+      // The call before which the list is handed on, and what is handed on.
+      let left = Mutex<Int?>(nil)
+      let people = Mutex<(list: AccountID, owner: AccountID, next: AccountID)?>(nil)
+      let fixture = try ListFixture { _, storage in
+        let isDue = left.withLock { left in
+          defer { left = left.map { $0 - 1 } }
+          return left == 1
+        }
+        guard isDue, let (list, owner, next) = people.withLock({ $0 }) else { return }
+        try? await storage.update(loading: [], at: Timestamp(milliseconds: 0)) { changes in
+          try changes.handOn(list, from: owner, to: next, within: .max)
+        }
+      }
+      let (owner, ben) = (try await fixture.account("ann"), try await fixture.account("ben"))
+      let list = try await fixture.list(of: owner, "ann")
+      try await fixture.join(list, ben, "ben", by: owner)
+      let id = try await fixture.lists.invite(
+        to: list, as: .reader, until: nil, by: owner, as: .server
+      ).invitation.id
+      people.withLock { $0 = (list, owner, ben) }
+      left.withLock { $0 = handover }
+      do {
+        try await fixture.lists.withdraw(id, to: list, by: owner, as: .server)
+      } catch { if let code = ServiceError(error)?.code { refusals.insert(code) } }
+      left.withLock { $0 = nil }
+      if try await fixture.lists.role(of: ben, in: list) == .owner {
+        let open = try await fixture.lists.invitations(to: list, for: ben).links
+        #expect(open.map(\.id) == [id], "\(handover)")
+      }
+    }
+    // Behind the first check only the update itself finds it.
+    #expect(refusals.contains(.absent), "\(refusals)")
   }
 
   @Test func offerIsThereForMembersAlone() async throws {
