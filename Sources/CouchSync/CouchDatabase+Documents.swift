@@ -338,7 +338,7 @@ extension CouchDatabase {
 
 extension CouchDatabase {
   /// `GET /{db}/{docid}?open_revs=…`: several revisions of one document at once, in the order of the request; all
-  /// leaves with the winner first.
+  /// leaves from the lowest revision id on.
   ///
   /// Source: CouchDB, "GET /{db}/{docid}: open_revs".
   /// - Throws: 404 `missing` when all leaves of an id that was never used are requested; 413 for more than

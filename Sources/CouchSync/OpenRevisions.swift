@@ -6,7 +6,7 @@ import Stores
 ///
 /// Source: CouchDB, "GET /{db}/{docid}: open_revs".
 package enum OpenRevisions: Sendable, Equatable {
-  /// Every leaf, tombstones included.
+  /// Every leaf, tombstones included, the lowest revision id first.
   case all
   /// These revisions, in this order.
   case these([NamedRevision])
@@ -79,9 +79,11 @@ struct WantedRevisions: Sendable {
     indices = single == nil ? reader?.indices(of: revisions) ?? [:] : [:]
   }
 
-  /// Every leaf, winner first.
+  /// Every leaf, the lowest revision id first.
+  ///
+  /// Source: CouchDB 3.5, `fabric_doc_open_revs:tree_format_replies`.
   var leaves: [Target] {
-    let leaves = reader?.leaves ?? []
+    let leaves = (reader?.leaves ?? []).sorted()
     let indices = reader?.indices(of: leaves) ?? [:]
     return leaves.map { Target(asked: .storable($0), revision: $0, index: indices[$0]) }
   }

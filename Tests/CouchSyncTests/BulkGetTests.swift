@@ -54,7 +54,7 @@ struct BulkGetTests {
     try await couch.graft("a", "1-b")
     let answer = try await couch.bulkGet(#"{"docs":[{"id":"a"},{"id":"z"}]}"#)
     let results = try #require(answer.json["results"]?.array)
-    #expect(results[0]["docs"]?.array?.map { $0["ok"]?["_rev"] } == ["1-b", "1-a"])
+    #expect(results[0]["docs"]?.array?.map { $0["ok"]?["_rev"] } == ["1-a", "1-b"])
     #expect(results[1]["docs"]?.array?.first?["error"]?["rev"] == "undefined")
   }
 

@@ -62,8 +62,8 @@ import Testing
     let couch = try await Couch()
     let text = String(repeating: "y", count: 100_000)
     for number in 10..<40 { try await couch.graft("a", "1-\(number)", body: #","x":"\#(text)""#) }
-    let revisions = (10..<40).reversed().map { "1-\($0)" }
-    let asked = wanted == "all" ? revisions : revisions + ["9-x"] + revisions
+    let revisions = (10..<40).map { "1-\($0)" }
+    let asked = wanted == "all" ? revisions : revisions.reversed() + ["9-x"] + revisions
     let list = "[" + asked.map { "\"\($0)\"" }.joined(separator: ",") + "]"
     let named = try #require(
       try OpenRevisions.parameter(query([("open_revs", wanted == "all" ? "all" : list)])))

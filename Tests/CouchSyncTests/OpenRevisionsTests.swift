@@ -24,12 +24,12 @@ struct OpenRevisionsTests {
       DocumentQuery(parameters), as: form)
   }
 
-  @Test func allLeavesComeWinnerFirstTombstonesIncluded() async throws {
+  @Test func allLeavesComeInOrderOfTheirIdsTombstonesIncluded() async throws {
     let answer = try await open(branched(), "all", ("revs", "true"))
     #expect(
       answer.text
-        == #"[{"ok":{"_id":"a","_rev":"2-c","_revisions":{"start":2,"ids":["c","a"]},"x":2}},"#
-        + #"{"ok":{"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"x":1}},"#
+        == #"[{"ok":{"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"x":1}},"#
+        + #"{"ok":{"_id":"a","_rev":"2-c","_revisions":{"start":2,"ids":["c","a"]},"x":2}},"#
         + #"{"ok":{"_id":"a","_rev":"3-d","_deleted":true,"#
         + #""_revisions":{"start":3,"ids":["d","d","a"]}}}]"#)
   }
