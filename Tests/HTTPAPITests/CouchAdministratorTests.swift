@@ -270,15 +270,36 @@ import Testing
   }
 
   @Test(arguments: [
-    ("_node/_local", "_node"), ("_node/_local/_config", "_node"), ("_utils", "_utils"),
-    ("_users", "_users"), ("_users/_all_docs", "_users"), ("_db_updates", "_db_updates"),
-    ("plans_$()+-%2F1/_shards", "_shards"), ("plans_$()+-%2F1/_shards/a", "_shards"),
+    (HTTPRequest.Method.get, "_node/_local", "_node"), (.get, "_node/_local/_config", "_node"),
+    (.head, "_utils", "_utils"), (.get, "_utils", "_utils"), (.get, "_users", "_users"),
+    (.get, "_users/_all_docs", "_users"), (.get, "_db_updates", "_db_updates"),
+    (.get, "plans_$()+-%2F1/_shards", "_shards"), (.get, "plans_$()+-%2F1/_shards/a", "_shards"),
+    (.post, "plans_$()+-%2F1/_sync_shards", "_sync_shards"),
+    (.post, "plans_$()+-%2F1/_temp_view", "_temp_view"),
+    (.post, "plans_$()+-%2F1/_design/d/_search/s", "_search"),
+    (.post, "plans_$()+-%2F1/_design/d/_rewrite/a", "_rewrite"),
   ])
-  func operationThatIsAbsentIsNamed(path: String, name: String) async throws {
+  func operationThatIsAbsentIsNamed(
+    method: HTTPRequest.Method, path: String, name: String
+  ) async throws {
     try await AccountAPIFixture.open { api in
-      let reply = try await api.call(.administrator, .get, "/couch/" + path)
-      #expect(reply.status == 404 && reply.error == "not_found")
+      let reply = try await api.call(
+        .administrator, method, "/couch/" + path, body: method == .post ? "{}" : nil)
+      #expect(reply.status == 404)
+      guard method != .head else { return }
+      #expect(reply.error == "not_found")
       #expect(reply["reason"] == "CouchDB's \(name) is not offered here")
+    }
+  }
+
+  /// No route answers these paths, and no other method is the reason.
+  @Test(arguments: [("_design", 400), ("_local", 400), ("_local/a/b", 400), ("_changes/a", 404)])
+  func headHasTheStatusOfGet(path: String, status: Int) async throws {
+    try await AccountAPIFixture.open { api in
+      for method in [HTTPRequest.Method.get, .head] {
+        let reply = try await api.call(.administrator, method, AccountAPIFixture.path + "/" + path)
+        #expect(reply.status == status, "\(method) \(path)")
+      }
     }
   }
 

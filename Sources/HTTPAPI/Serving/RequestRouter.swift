@@ -293,11 +293,14 @@ package struct RequestRouter: HTTPResponder {
     let whole = matching.filter { !$0.takesRest }
     let fitting = whole.isEmpty ? matching : whole
     guard let fewest = fitting.map(\.parameterCount).min() else { return nil }
+    let segments = path.split(separator: "/")
+    if dialect == .couch, let absent = CouchAbsence.error(inDatabase: segments.dropFirst(2)) {
+      return ErrorTable.problem(for: absent, in: .couch)
+    }
     let methods = fitting.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
     let list = Self.list(methods)
     // The route table takes a literal segment without backtracking to a parameter, so no route was found.
-    if methods.contains(request.method.rawValue) {
-      let segments = path.split(separator: "/")
+    if methods.contains((request.method == .head ? .get : request.method).rawValue) {
       if dialect == .couch, segments.count > 1,
         let absent = CouchAbsence.error(at: segments[1], nil)
       {
