@@ -39,8 +39,7 @@ package struct FindRequest: Sendable {
   /// Reads a body.
   /// - Throws: 400 with CouchDB's message for the wrong option.
   package init(_ body: JSONNode) throws {
-    try QueryOption.check(body, allows: Self.names)
-    selector = try Selector(QueryOption.required("selector", in: body))
+    selector = try Selector(QueryOption.required("selector", in: body, allows: Self.names))
     useIndex = try body["use_index"].flatMap { node in try UseIndex(node) }
     bookmarkText = try Self.bookmark(in: body)
     bookmark = try QueryCursor(bookmarkText)

@@ -16,23 +16,24 @@ package struct IndexRequest: Sendable {
   /// therefore one index; sent with two names it is two indexes, each with its own design document.
   /// - Throws: 400 with CouchDB's message for the error; 501 for an index of a type other than `json`.
   package init(_ body: JSONNode) throws {
-    try QueryOption.check(body, allows: Self.names)
-    let index = try QueryOption.required("index", in: body)
+    let index = try QueryOption.required("index", in: body, allows: Self.names)
     try Self.checkType(body)
     try Self.checkOptions(body)
     guard index.kind == .object else {
       throw ServiceError(
         .invalidIndex, "JSON indexes must be an object, not: \(QueryOption.shown(index))")
     }
-    try QueryOption.check(index, allows: ["fields", "partial_filter_selector"])
-    let sort = try QuerySort(QueryOption.required("fields", in: index))
+    let sort = try QuerySort(
+      QueryOption.required("fields", in: index, allows: ["fields", "partial_filter_selector"]))
     let filter = try index["partial_filter_selector"].map { try Selector($0) }
     given = index.value
     let named = try QueryOption.text("name", in: body)
     let automatic = try Self.automaticName(of: given, named)
     let name = named ?? automatic
-    guard !name.isEmpty else { throw ServiceError.badRequest("An index's name must not be empty") }
     let design = UseIndex.name(of: try QueryOption.text("ddoc", in: body) ?? automatic)
+    guard !name.isEmpty, !design.isEmpty else {
+      throw ServiceError.badRequest("Index name or ddoc cannot be empty string")
+    }
     definition = try IndexDefinition(
       design: try Self.designID(design), name: name, sort: sort,
       filter: index["partial_filter_selector"]?.count == 0 ? nil : filter)

@@ -5,22 +5,20 @@ import Stores
 ///
 /// Source: CouchDB, `mango_opts`.
 package enum QueryOption {
-  /// Checks that a body is an object without members other than these.
-  /// - Throws: 400 `bad_request`, `invalid_key`.
-  package static func check(_ body: JSONNode, allows names: [String]) throws {
+  /// The value of the required member of an object that has no other members than these. That it is missing is reported
+  /// first, as in CouchDB: a client that sent `fields` without the `index` around it learns what is wrong.
+  /// - Throws: 400 `bad_request`, `missing_required_key`, `invalid_key`.
+  package static func required(
+    _ name: String, in body: JSONNode, allows names: [String]
+  ) throws -> JSONNode {
     guard body.kind == .object else {
       throw ServiceError.badRequest("Request body must be a JSON object")
     }
-    for member in body.members where !names.contains(where: { member.nameEquals($0) }) {
-      throw ServiceError(.invalidKey, "Invalid key \(member.name.prefix(64)) for this request.")
-    }
-  }
-
-  /// The value of a required member.
-  /// - Throws: 400 `missing_required_key`.
-  package static func required(_ name: String, in body: JSONNode) throws -> JSONNode {
     guard let node = body[name] else {
       throw ServiceError(.missingRequiredKey, "Missing required key: \(name)")
+    }
+    for member in body.members where !names.contains(where: { member.nameEquals($0) }) {
+      throw ServiceError(.invalidKey, "Invalid key \(member.name.prefix(64)) for this request.")
     }
     return node
   }

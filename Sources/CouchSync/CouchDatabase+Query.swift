@@ -118,8 +118,7 @@ extension CouchDatabase {
   /// - Throws: 400 `invalid_bulk_docs`; 413 for more than ``QueryLimits/bulkDeletes`` documents; the store's errors,
   ///   not those of one document.
   package func deleteIndexes(_ body: JSONNode) async throws -> CouchAnswer {
-    try QueryOption.check(body, allows: ["docids", "w"])
-    let node = try QueryOption.required("docids", in: body)
+    let node = try QueryOption.required("docids", in: body, allows: ["docids", "w"])
     _ = try QueryOption.count("w", in: body, default: 1, least: 1)
     let names = node.elements.map(\.string)
     guard node.kind == .array, !names.contains(nil) else {

@@ -90,6 +90,7 @@ struct QueryIndexTests {
   @Test(
     arguments: [
       ("{}", "400 missing_required_key"), (#"{"index":{"fields":["a"]},"x":1}"#, "400 invalid_key"),
+      (#"{"fields":["a"]}"#, "400 missing_required_key"), ("[]", "400 bad_request"),
       (#"{"index":{"fields":["a"],"selector":{}}}"#, "400 invalid_key"),
       (#"{"index":5}"#, "400 invalid_index"), (#"{"index":{}}"#, "400 missing_required_key"),
       (#"{"index":{"fields":[]}}"#, "400 invalid_index"),
@@ -108,7 +109,7 @@ struct QueryIndexTests {
       (#"{"index":{"fields":["a"]},"type":null}"#, "400 invalid_string"),
       (#"{"index":{"fields":["a"]},"name":""}"#, "400 bad_request"),
       (#"{"index":{"fields":["a"]},"name":5}"#, "400 invalid_string"),
-      (#"{"index":{"fields":["a"]},"ddoc":""}"#, "400 illegal_docid"),
+      (#"{"index":{"fields":["a"]},"ddoc":""}"#, "400 bad_request"),
       (#"{"index":{"fields":["a"]},"ddoc":["x"]}"#, "400 invalid_string"),
       (#"{"index":{"fields":["a"]},"partitioned":true}"#, "400 bad_request"),
       (#"{"index":{"fields":["a"]},"partitioned":1}"#, "400 invalid_partitioned_value"),
