@@ -86,14 +86,13 @@ extension PostgresView {
           throw ServiceError.integrity("an entry of an index has no text for its document's id")
         }
         let (key, id) = (row.bytes(0), DocumentID(stored: text))
-        var content: [UInt8]?
-        if range.wantsContent {
-          content = row.isNull(3) ? nil : row.bytes(3)
-          guard Self.checksum(number, key, id, content, in: store).matches(row.integer(2)) else {
-            throw ServiceError.integrity("an entry of an index fails its checksum")
-          }
+        let content = row.isNull(3) ? nil : row.bytes(3)
+        // An entry with another id would leave its document out of the answer.
+        guard Self.checksum(number, key, id, content, in: store).matches(row.integer(2)) else {
+          throw ServiceError.integrity("an entry of an index fails its checksum")
         }
-        guard try visit(IndexEntry(id: id, key: key, content: content)) else { return }
+        let entry = IndexEntry(id: id, key: key, content: range.wantsContent ? content : nil)
+        guard try visit(entry) else { return }
         if range.descending { rest.end = key } else { rest.start = key }
         rest.id = text
       }

@@ -116,13 +116,12 @@ extension StoreRows {
       guard let id = try? statement.row.string(1) else {
         throw ServiceError.integrity("an entry of an index has no text for its document's id")
       }
-      var content: [UInt8]?
-      if range.wantsContent {
-        guard Self.isSound(statement.row, of: number) else {
-          throw ServiceError.integrity("an entry of an index fails its checksum")
-        }
-        content = statement.row.isNull(3) ? nil : statement.row.bytes(3)
+      // An entry with another id would leave its document out of the answer.
+      guard Self.isSound(statement.row, of: number) else {
+        throw ServiceError.integrity("an entry of an index fails its checksum")
       }
+      let isWanted = range.wantsContent && !statement.row.isNull(3)
+      let content = isWanted ? statement.row.bytes(3) : nil
       let key = statement.row.bytes(0)
       guard try visit(IndexEntry(id: DocumentID(stored: id), key: key, content: content)) else {
         return

@@ -25,6 +25,7 @@ import Testing
     ("UPDATE locals SET body = 'x'", .integrity),
     ("UPDATE locals SET revision = 9", .integrity),
     ("UPDATE entries SET content = 'x'", .integrity),
+    ("UPDATE entries SET id = id || 'x'", .integrity),
     ("UPDATE indexes SET sequence = 9", .integrity),
     ("UPDATE stores SET live = 9 WHERE number > 0", .damaged),
     ("UPDATE stores SET is_erased = true WHERE number > 0", .damaged),
@@ -255,7 +256,7 @@ import Testing
       try view.documents(DocumentRange(includesDeleted: true)) { _ in true }
       _ = try view.local(LocalID(receipt: "x"))
       _ = try view.indexedSequence(IndexID("i"))
-      try view.entries(IndexID("i"), IndexRange(wantsContent: true)) { _ in true }
+      try view.entries(IndexID("i"), IndexRange()) { _ in true }
     }
   }
 }

@@ -141,6 +141,7 @@ enum DatabaseBackups {
     do {
       var walk = try await RowWalk(over: reader)
       while let page = try await walk.next() { counts.add(page) }
+      try await reader.checkIndexes()
       result = .success(counts)
     } catch let error as ServiceError where error.code == .absent {
       result = .success(nil)

@@ -93,6 +93,12 @@ struct StoreReader: RowReader {
     return CopiedLocal(id: id, document: found.document, expires: found.expires)
   }
 
+  func checkIndexes() async throws {
+    if try await reading({ source in try PostgresView.hasDamagedIndexes(in: source) }) {
+      throw ServiceError.integrity("a row of an index fails its checksum, or leads to no document")
+    }
+  }
+
   func close() async {
     if case .snapshot(let snapshot) = source { await snapshot.close() }
   }

@@ -135,7 +135,7 @@ extension PostgresView {
   }
 
   /// Whether an index or an entry of one is not as it was written, or an entry leads to no document.
-  fileprivate static func hasDamagedIndexes(in source: any RowSource) throws -> Bool {
+  static func hasDamagedIndexes(in source: any RowSource) throws -> Bool {
     for row in try source.rows(Call(allIndexes, .integer(source.store))).all {
       guard let name = row.text(0),
         checksum(IndexID(name), row.integer(1), row.integer(2), in: source.store)

@@ -15,7 +15,14 @@ package protocol RowReader: Sendable {
   /// Local documents, expired ones included, in byte order of their ids.
   /// - Parameter last: the page starts after this id; nil starts it at the first.
   func locals(after last: LocalID?) async throws -> [CopiedLocal]
+  /// Checks the rows of indexes, which are not copied.
+  /// - Throws: `integrity`.
+  func checkIndexes() async throws
   func close() async
+}
+
+extension RowReader {
+  package func checkIndexes() async throws {}
 }
 
 /// Writes a copy of one store.
