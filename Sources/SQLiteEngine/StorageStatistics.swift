@@ -112,6 +112,7 @@ extension RepairOutcome {
       (repaired, "damaged values were computed back, nothing is lost"),
       (lost.count, "damaged revisions were set aside; their owner is told which"),
       (dropped, "damaged notes, indexes or bodies of ancestors were dropped"),
+      (missing, "documents are gone without a trace: a backup may have them"),
       (lostAttachments, "attachments lack bytes and can be sent again; their documents stay"),
       (left, "damaged values can't be repaired: restore the store from a backup"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }

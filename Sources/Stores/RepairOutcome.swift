@@ -17,13 +17,15 @@ package struct RepairOutcome: Sendable, Equatable {
   package var dropped = 0
   /// How many attachments lack some of their bytes. The store forgot them; their documents name them still.
   package var lostAttachments = 0
+  /// How many documents the store had counted whose rows are gone.
+  package var missing = 0
   /// How many rows are still damaged.
   package var left = 0
 
   package init() {}
 
   package var hasChanged: Bool {
-    repaired > 0 || !lost.isEmpty || dropped > 0 || lostAttachments > 0
+    repaired > 0 || !lost.isEmpty || dropped > 0 || lostAttachments > 0 || missing > 0
   }
 
   /// Adds another result.
@@ -32,6 +34,7 @@ package struct RepairOutcome: Sendable, Equatable {
     sum.lost += other.lost
     sum.dropped += other.dropped
     sum.lostAttachments += other.lostAttachments
+    sum.missing += other.missing
     sum.left += other.left
   }
 }

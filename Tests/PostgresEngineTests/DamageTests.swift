@@ -114,6 +114,18 @@ import Testing
     }
   }
 
+  @Test func documentWhoseRowIsGoneIsCountedAsMissing() async throws {
+    let fixture = try DatabaseFixture()
+    try await fixture.withNode { node in
+      let store = try await node.store()
+      for id in ["a", "b", "c"] { try await store.put(id, "{}") }
+      try fixture.execute("DELETE FROM documents WHERE id = 'b'")
+      let now = Timestamp(milliseconds: 5)
+      #expect(try await store.repair(.everything, at: now, pause: .zero).missing == 1)
+      #expect(try await store.repair(.everything, at: now, pause: .zero) == RepairOutcome())
+    }
+  }
+
   @Test func oneWrongByteIsComputedBack() async throws {
     let fixture = try DatabaseFixture()
     try await fixture.withNode { node in

@@ -16,7 +16,8 @@ extension StoreBackups {
 
     /// Whether something is lost or still damaged.
     var isDamaged: Bool {
-      !outcome.lost.isEmpty || outcome.lostAttachments > 0 || outcome.left > 0 || damagedStores > 0
+      !outcome.lost.isEmpty || outcome.lostAttachments > 0 || outcome.missing > 0
+        || outcome.left > 0 || damagedStores > 0
     }
 
     /// The result as text.

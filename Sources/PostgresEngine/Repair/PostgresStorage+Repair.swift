@@ -58,7 +58,13 @@ extension PostgresStorage {
     let counts = try await mend(extent, at: now) { repair in
       let former = repair.header
       try repair.rows.recount(&repair.header)
-      if repair.header != former { repair.outcome.repaired += 1 }
+      guard repair.header != former else { return }
+      let missing = former.live + former.deleted - repair.header.live - repair.header.deleted
+      if missing > 0 {
+        repair.outcome.missing = Int(clamping: missing)
+      } else {
+        repair.outcome.repaired += 1
+      }
     }
     // Counts that a repair has changed are not one more damage.
     if !outcome.hasChanged { outcome += counts }
