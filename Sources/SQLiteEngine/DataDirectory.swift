@@ -295,8 +295,9 @@ package final class NodeDirectory: Sendable {
         let mark = try? directory.moveMark()
         guard !directory.hasRegistry || mark?.kind == .moved else {
           throw DataDirectoryError(
-            .hasStores, "\(path) has stores of its own, which a database would hide",
-            detail: "take another --data, or move the stores first")
+            .hasStores,
+            "\(path) has stores of its own, which a database would hide: "
+              + "take another --data, or move them there first (hotel-bookmarks move)")
         }
         return NodeDirectory(directory)
       }

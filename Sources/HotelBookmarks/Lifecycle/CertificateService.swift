@@ -5,10 +5,15 @@ import UnixSignals
 
 /// A certificate or key that can't be used.
 struct CertificateFailure: Error, CustomStringConvertible {
+  let certificateFile: String
+  let keyFile: String
   /// The error of TLS.
   let detail: String
 
-  var description: String { "The certificate or its key can't be used (\(detail))" }
+  var description: String {
+    "The certificate \(certificateFile) or its key \(keyFile) can't be used (\(detail)): "
+      + "tlsCertificateFile and tlsKeyFile must name PEM files that belong together and may be read"
+  }
 }
 
 /// Loads a renewed certificate: within ten seconds, and at once after SIGHUP.

@@ -52,7 +52,8 @@ struct ConnectionAssembly: Sendable {
       maximumLingering: Self.spare(descriptors: FileDescriptors.limit) / 8)
     if let certificate = settings.tlsCertificateFile, let key = settings.tlsKeyFile {
       do { certificates = try Certificates(certificateFile: certificate, keyFile: key) } catch {
-        throw CertificateFailure(detail: "\(error)")
+        throw CertificateFailure(
+          certificateFile: certificate, keyFile: key, detail: "\(error)")
       }
     } else {
       certificates = nil
