@@ -13,8 +13,8 @@ extension DocumentRepair where Rows == StoreRows {
   }
 
   /// Repairs local documents and removes those that can't be repaired. Without its checkpoint, a client compares all
-  /// documents once more; without its receipt, a batch runs again; of an attachment without one of its pieces no byte can be
-  /// read from there on.
+  /// documents once more; without its receipt, a batch runs again; an attachment without one of its pieces is forgotten then
+  /// (`DocumentStore.repair`).
   mutating func repairLocals() throws {
     guard try rows.hasDamagedLocals() else { return }
     var sum = outcome
