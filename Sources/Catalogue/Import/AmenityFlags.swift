@@ -46,14 +46,14 @@ enum AmenityFlags {
     case .number(let number): number.text == "1" ? true : number.text == "0" ? false : nil
     case .string(let text):
       // Longer ones are none, and each row has many texts.
-      text.utf8.count > 5 ? nil : flags[text.lowercased()]
+      text.utf8.count > 8 ? nil : flags[text.lowercased()]
     default: nil
     }
   }
 
   private static let flags: [String: Bool] = {
-    let yes = "1 y yes true t x ✓ ✔ ja oui si sí sim tak да так evet 是 有 ○ 〇 예 نعم"
-    let no = "0 n no false f nein non não nao nie нет ні nee hayır hayir 否 无 無 × 아니요 لا"
+    let yes = "1 y yes true t x ✓ ✔ ✔️ ✅ ☑ ☑️ ja oui si sí sim tak да так evet 是 有 ○ 〇 예 نعم"
+    let no = "0 n no false f ✗ ✘ ❌ nein non não nao nie нет ні nee hayır hayir 否 无 無 × 아니요 لا"
     var flags: [String: Bool] = [:]
     for word in yes.split(separator: " ") { flags[String(word)] = true }
     for word in no.split(separator: " ") { flags[String(word)] = false }
@@ -99,7 +99,8 @@ enum AmenityFlags {
   ]
   private static let ends = [
     "available", "allowed", "included", "friendly", "facilities", "facility", "access", "onsite",
-    "accepted", "yn",
+    "accepted", "yn", "incluido", "incluso", "inclus", "inklusive", "erlaubt", "acceptes",
+    "admitidas",
   ]
 
   private static let amenities: Set<String> = Set(

@@ -56,9 +56,10 @@ enum AmenityForms {
     switch value {
     case .bool(true): [words(name)]
     case .array(let values): values.compactMap(one)
-    case .object: [one(value)].compactMap(\.self)
-    case .string:
-      AmenityFlags.flag(value) == true ? [words(name)] : []
+    case .object(let object):
+      object["available"] == .bool(true) && one(value) == nil
+        ? [words(name)] : [one(value)].compactMap(\.self)
+    case .string, .number: AmenityFlags.flag(value) == true ? [words(name)] : []
     default: []
     }
   }
@@ -80,6 +81,8 @@ enum AmenityForms {
     where text.hasPrefix(open) && text.hasSuffix(close) {
       text = String(text.dropFirst().dropLast())
     }
+    // NumPy writes a list without commas.
+    text = text.replacing("' '", with: "','").replacing(" / ", with: ",")
     let separators: [Character] = ["|", ";", "\n", "、", "，", "；", ",", "•", "·", "・"]
     let separator = separators.first { text.contains($0) } ?? ","
     return text.split(separator: separator).map { part in

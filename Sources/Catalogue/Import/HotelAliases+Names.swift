@@ -27,7 +27,8 @@ extension HotelAliases {
       nomefantasia razaosocial nombrefantasia επωνυμια tradename tradingname legalname dbaname \
       dba betrieb 宿名 旅館名 名稱 飯店名稱 호텔이름 숙소이름 상호명 시설명 업체명 naam nazwawlasna lodging accommodation \
       hebergement alojamiento alojamento alloggio hospedagem overnatting boende nocleg konaklama \
-      ubytovani szallas majoitus 宿 宿泊先 住宿 숙소 отель гостиница готель
+      ubytovani szallas majoitus 宿 宿泊先 住宿 숙소 отель гостиница готель \
+      hotellnamn hotellnavn hotelnavn hotellinnimi होटलकानाम होटल
       """
     ),
     (
@@ -53,7 +54,7 @@ extension HotelAliases {
       العنوان διευθυνση roadaddressname addresslines addr add osoite 소재지전체주소 도로명전체주소 alamat \
       dịachỉ diachỉ adresa cim адреса ที่อยู่ כתובת آدرس पता \
       postaladdress direccionpostal adressepostale anschrift 详细地址 dirección 住址 所在地住所 \
-      hotelanschrift adresse1 adresszeile
+      hotelanschrift adresse1 adresszeile streetaddress1 addressline0 पता
       """
     ),
     (
@@ -68,7 +69,7 @@ extension HotelAliases {
       .houseNumber,
       """
       housenumber housenr houseno streetnumber streetno streetnr startstreetnumber addressnumber \
-      addrhousenumber hausnummer hausnr huisnummer huisnr numerodomu nrdomu дом
+      addrhousenumber hausnummer hausnr huisnummer huisnr numerodomu nrdomu дом hnr civico numerocivico numerovoie
       """
     ),
     (
@@ -88,7 +89,7 @@ extension HotelAliases {
       state statename region province stateprovince stateprovincename addressregion \
       administrativearea county statecode regionname bundesland provincia estado wojewodztwo \
       область регион 都道府県名 都道府県 省份 시도 provinsi จังหวัด judet adminname1 countyname \
-      uf prefecture provincie περιφερεια prefektur 省 省市 pname \
+      uf regione राज्य prefecture provincie περιφερεια prefektur 省 省市 pname \
       countrysubdivision stateprov stateorprovince
       """
     ),
@@ -125,11 +126,11 @@ extension HotelAliases {
     (
       .url,
       """
-      url urls website web homepage weburl websiteurl websiteuri hotelurl link siteweb websites sitoweb \
+      website websiteuri websiteurl url urls web homepage weburl hotelurl link siteweb websites sitoweb \
       paginaweb siteinternet hjemmeside website1value site сайт ホームページ 网址 홈페이지 \
       internet internetadresse uri weblink weblink1 url1 bookinglink bookingurl webadresse \
       adresseweb adresseinternet stronawww stronainternetowa www websitesi websajt trangweb 公式サイト \
-      官网 官網 網址 网站 웹사이트 weboldal kotisivu ιστοσελιδα вебсайт adressesiteweb
+      官网 官網 官方網站 網址 网站 웹사이트 weboldal kotisivu ιστοσελιδα вебсайт adressesiteweb
       """
     ),
     (
@@ -148,7 +149,8 @@ extension HotelAliases {
       servicios servizi equipements удобства услуги 設備 设施 편의시설 \
       comodidades equipamiento equipamientos équipements prestations servizidisponibili dotazioni \
       udogodnienia vybaveni felszereltseg olanaklar ozellikler зручності παροχες faciliteiten \
-      voorzieningen 设施 アメニティ 부대시설 tiennghi listingamenities
+      voorzieningen 设施 アメニティ 부대시설 tiennghi listingamenities \
+      faciliteter fasiliteter bekvamligheter palvelut szolgaltatasok tienich fasilitas facilitati 設備サービス सुविधाएं
       """
     ),
     (
@@ -166,7 +168,7 @@ extension HotelAliases {
       prijs cena fiyat цена стоимость 価格 料金 价格 가격 السعر \
       tarif tarifa tariffa tarife rates giá harga ціна вартість τιμη hinta pret preţ ราคา מחיר \
       قیمت 最低价 最低價 起价 房价 宿泊料金 一泊料金 宿泊費 요금 숙박비 extractedprice \
-      diaria valordiaria ucret 1박요금 숙박요금
+      diaria valordiaria ucret 1박요금 숙박요금 定價 定价 कीमत
       """
     ),
     (
@@ -176,7 +178,7 @@ extension HotelAliases {
       szerokoscgeograficzna широта 緯度 纬度 위도 enlem خطالعرض y pointy coordinates1 \
       geometrycoordinates1 \
       geoepgs4326lat γεωγραφικοπλατος πλατος zemepisnasirka geogrbreite szelesseg vido breddegrad \
-      latitud leveyspiiri lintang szerokoscgeogr szerokosc geobreite
+      latitud leveyspiiri lintang szerokoscgeogr szerokosc geobreite ละติจูด
       """
     ),
     (
@@ -186,7 +188,7 @@ extension HotelAliases {
       longitud longitudine lengtegraad dlugoscgeograficzna долгота 経度 经度 경도 boylam خطالطول x \
       pointx coordinates0 geometrycoordinates0 \
       geoepgs4326lon γεωγραφικομηκος μηκος довгота zemepisnadelka geogrlaenge hosszusag kinhdo \
-      lengdegrad pituuspiiri bujur dlugoscgeogr geolange
+      lengdegrad pituuspiiri bujur dlugoscgeogr geolange 經度 ลองจิจูด
       """
     ),
     (
@@ -195,7 +197,8 @@ extension HotelAliases {
       geo geolocation location coordinates coordinate coords geopoint geoposition latlng latlon \
       latlong position geometry center centroid loc point gps gpscoordinates geocode geocodes \
       geocoordinates geom wkt thegeom geopoint2d geojson geographiccoordinates coord coordenadas coordonnees координаты map \
-      lonlat lnglat longlat geog geography wktgeom wkbgeometry
+      lonlat lnglat longlat geog geography wktgeom wkbgeometry koordinaten koordinater koordinatlar coordinaten \
+      wspolrzedne 座標 坐标 经纬度 經緯度 좌표 緯度経度 경위도 googlemaps googlemapslink googlemapsurl mapslink maplink mapurl
       """
     ),
   ]

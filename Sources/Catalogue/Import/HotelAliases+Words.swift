@@ -42,6 +42,18 @@ extension HotelAliases {
     }
   }
 
+  /// What a name says beside the city: a state or a country. `City, State`, `City/Country`.
+  static func cityAnd(_ name: String) -> Meaning? {
+    guard name.utf8.count <= longestByWords,
+      name.utf8.contains(where: { $0 == 0x2F || $0 == 0x26 || $0 == 0x2C })
+    else { return nil }
+    let words = words(of: name.utf8).filter { !joints.contains($0) }
+    guard words.count == 2, table[words[0]]?.meaning == .city,
+      let outer = table[words[1]]?.meaning, outer == .state || outer == .country
+    else { return nil }
+    return outer
+  }
+
   /// Whether a name is no more than a word for a place to stay: under it is a hotel, its name, or whether it is one.
   static func isLodging(_ name: String) -> Bool {
     lodgings.contains(letters(of: name.utf8))
@@ -90,7 +102,7 @@ extension HotelAliases {
   private static let small = set(
     """
     of the a an per for in at by de del della dell dello di d du des da do dos das la le les l el los il lo der die das \
-    des den dem pro par por para pour a à al für ab dès desde od za na w v from van het till för til و в за на от с je
+    des den dem pro par por para pour a à al für ab dès desde od za na w v pe pr per ανά για هر from van het till för til و в за на от с je
     """)
   /// The words for a place to stay.
   private static let lodgings = set(
@@ -102,12 +114,13 @@ extension HotelAliases {
     """)
   private static let nights = set(
     """
-    night nightly nuit noche notte noite nacht natt nat noc noci ночь сутки ніч gece gecelik đêm mỗi malam pernight éj 1박 1泊 一晚 每晚 الليلة لليلة
+    night nightly nuit noche notte noite noapte nacht natt nat yo noc noci διανυκτερευση βραδυ ללילה שב شب ночь сутки ніч gece gecelik đêm mỗi malam pernight éj 1박 1泊 一晚 每晚 الليلة لليلة
     """)
   private static let prices = set(
     """
     price rate cost preis prix precio prezzo preço prijs cena fiyat fiyatı ücret ücreti цена стоимость ціна tarif tarifa \
-    tariffa diária giá harga pris ár hinta preţ τιμή 가격 요금 料金 価格 价格 سعر السعر
+    tariffa diária giá harga pris ár hinta preţ τιμή 가격 요금 料金 価格 价格 سعر السعر \
+    מחיר قیمت pret
     """)
   private static let currencies = set(
     """

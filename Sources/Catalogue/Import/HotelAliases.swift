@@ -25,11 +25,25 @@ enum HotelAliases {
     for (prefix, allowed) in letters.utf8.first.flatMap({ prefixes[$0] }) ?? []
     where letters.utf8.starts(with: prefix.utf8) {
       let rest = String(Substring(letters.utf8.dropFirst(prefix.utf8.count)))
-      guard let match = table[rest], allowed.contains(match.meaning) else { continue }
+      guard let match = table[rest] ?? partOfAddress(rest), allowed.contains(match.meaning) else {
+        continue
+      }
       return Match(meaning: match.meaning, rank: match.rank + rankOfPrefix)
     }
     return (withoutRemark(name) ?? withoutSuffix(name) ?? withoutNamespace(name) ?? byWords(name))
       .map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
+  }
+
+  /// The meaning of a name behind `address` or another word with a prefix of its own: `hotel.address.city`.
+  private static func partOfAddress(_ letters: String) -> Match? {
+    for prefix in ["address", "location", "geo", "contact"] where letters.hasPrefix(prefix) {
+      let match = table[String(letters.dropFirst(prefix.count))]
+      guard let match, ![.id, .name, .description, .category].contains(match.meaning) else {
+        continue
+      }
+      return match
+    }
+    return nil
   }
 
   /// The meaning of a name before a remark in brackets: `Price (EUR)`.
@@ -87,7 +101,8 @@ enum HotelAliases {
 
   static func withoutMarks(_ text: String) -> String {
     var letters = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars where !(0x300...0x36F).contains(scalar.value) {
+    for scalar in text.unicodeScalars
+    where !(0x300...0x36F).contains(scalar.value) && !isSign(scalar) {
       if let plain = plainLetters[scalar] {
         letters.append(contentsOf: plain.unicodeScalars)
       } else {
@@ -95,6 +110,16 @@ enum HotelAliases {
       }
     }
     return String(letters)
+  }
+
+  /// Whether a picture, a sign of punctuation or an invisible character, which people put beside a name: `🏨 Hotel`.
+  private static func isSign(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .otherSymbol, .modifierSymbol, .currencySymbol, .otherPunctuation, .dashPunctuation,
+      .openPunctuation, .closePunctuation, .format, .spaceSeparator:
+      true
+    default: scalar.value == 0xFE0F
+    }
   }
 
   /// Letters with marks, behind those without.
@@ -118,7 +143,7 @@ enum HotelAliases {
     "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields", "metadata",
     "customattributes", "columnvalues", "values", "properties", "locationinfo", "islocatedat",
     "mapmarker", "othertags", "hotelinfo", "hotelbasicinfo", "positioninfo", "contactinfos",
-    "contactinfo", "context",
+    "contactinfo", "context", "adinfo",
   ]
 
   /// Names with a prefix count less than plain ones.

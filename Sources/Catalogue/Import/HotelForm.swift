@@ -86,6 +86,9 @@ struct HotelForm {
     if let text = value.string, HotelAliases.isPostcodeAndCity(name) {
       return findPostcodeAndCity(name, text)
     }
+    if let text = value.string, let outer = HotelAliases.cityAnd(name) {
+      return findCity(name, text, and: outer)
+    }
     let value = NamedValues.read(value)
     guard let match = HotelAliases.match(name.utf8) else {
       if AddressComponents.isName(name) {
@@ -99,7 +102,7 @@ struct HotelForm {
     }
     if Self.mayContain.contains(match.meaning) {
       // The first of the five values of Socrata's location is the address as a text.
-      let inner = value.array.flatMap { $0.count == 5 ? $0[0] : nil } ?? value
+      let inner = value.array?.count == 5 ? value.array?[0] ?? value : value
       findWithin(name, inner, isContainer: HotelAliases.isContainer(name))
     }
     if [.address, .position].contains(match.meaning),
@@ -147,6 +150,20 @@ struct HotelForm {
     where !part.isEmpty {
       let text = JSONValue.string(part.joined(separator: " "))
       offer(Source(name: name, value: text, match: .init(meaning: meaning, rank: Self.rankOfDoubt)))
+    }
+  }
+
+  /// Finds the two parts of `Austin, TX` and `Paris, France`.
+  private mutating func findCity(
+    _ name: String, _ text: String, and outer: HotelAliases.Meaning
+  ) {
+    let comma = text.lastIndex { ",/".contains($0) } ?? text.endIndex
+    for (meaning, part) in [(.city, text[..<comma]), (outer, text[comma...].dropFirst())] {
+      let part = String(part).trimmed
+      guard !part.isEmpty, !TableLine.isMissing(part, isCountry: true) else { continue }
+      offer(
+        Source(
+          name: name, value: .string(part), match: .init(meaning: meaning, rank: Self.rankOfDoubt)))
     }
   }
 
@@ -240,7 +257,7 @@ struct HotelForm {
   /// The members in which others of the hotel may be.
   private static let mayContain: Set<HotelAliases.Meaning> = [.position, .address, .state, .city]
   /// Two numbers count less than a position that says which is the latitude.
-  private static let rankOfDoubt = 500
+  private static let rankOfDoubt = 1_500
 
   /// Whether a value can have a meaning.
   private static func reads(

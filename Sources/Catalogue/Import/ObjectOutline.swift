@@ -57,8 +57,8 @@ struct ObjectOutline {
     var mostWrapped = Likeness.none
     /// The name of the last object.
     var lastObject = ""
-    /// How many of the objects say a place and have a member's name that is a hotel's.
-    var placesByName = 0
+    /// How many objects say a place and have a name that may be a hotel's, and the first of those names.
+    var (placesByName, firstNames) = (0, [String]())
 
     init(isArray: Bool, name: String, start: Int, line: Int) {
       self.isArray = isArray
@@ -90,6 +90,8 @@ struct ObjectOutline {
   private static let longestName = 128
   /// The most lists and maps that are remembered.
   private static let mostCandidates = 64
+  /// The most names of a map's objects of which is asked whether they are cities.
+  private static let mostNames = 64
   private static let namesOfHeaders: Set = ["columns", "headers", "header", "fields"]
   private static let namesOfDescriptions: Set = [
     "columns", "cols", "fields", "rowtype", "meta", "columninfo",
@@ -298,6 +300,9 @@ struct ObjectOutline {
     }
     if frame.likeness == .none, frame.hasPlace, !frame.hasHotels, Self.isHotelName(frame.name) {
       frames[last].placesByName += 1
+      if frames[last].firstNames.count < Self.mostNames {
+        frames[last].firstNames.append(frame.name)
+      }
     }
     frames[last].objects += 1
     frames[last].lastObject = frame.name
@@ -327,7 +332,9 @@ struct ObjectOutline {
       descriptions.append((Array(path.dropLast()), frame.start..<offset + 1))
     }
     let isByName =
-      isMap && !isRow && frame.placesByName > 1 && frame.placesByName == frame.members
+      isMap && !isRow && frame.placesByName > 1
+      && frame.placesByName == frame.members
+      && GroupedLists(frame.firstNames.map { [$0] }) == nil
     if isMap, !isByName {
       guard frame.likeness == .none, frame.hotels > 0, frame.hotels * 2 >= frame.objects,
         frame.objects > 1 || !WrappedRow.isWrapper(frame.lastObject),

@@ -213,7 +213,7 @@ enum PositionForms {
       return point(value, in: country)
     }
     let trimmed = text.filter { !"()[]".contains($0) }
-    for separator in [";", ",", "/", " ", "|"] {
+    for separator in [";", ", ", ",", "/", " ", "|"] {
       let parts = trimmed.components(separatedBy: separator)
       guard parts.count == 2 else { continue }
       return point(AngleText(parts[0]), AngleText(parts[1]), isLongitudeFirst, in: country)

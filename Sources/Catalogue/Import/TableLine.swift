@@ -57,6 +57,8 @@ enum TableLine {
     let filled = texts.map { text in
       HotelAliases.letters(of: text.utf8.prefix { $0 != UInt8(ascii: "(") })
     }.filter { !$0.isEmpty }
+    let units = texts.filter { !$0.isEmpty }
+    if units.count > 1, units.allSatisfy({ $0.hasPrefix("(") && $0.hasSuffix(")") }) { return true }
     return filled.count > 1 && filled.allSatisfy(types.contains)
   }
 
