@@ -36,6 +36,24 @@ import Testing
     (#"{"name":"A","position":"51.5 N, 0.1 W"}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#),
     (#"{"name":"A","geo":{"lat":95,"lon":1}}"#, #"{"geo":null}"#),
     (
+      #"{"name":"A","geom":"SRID=3857;POINT(-11131.9491 6710219.0832)"}"#,
+      #"{"geo":{"lat":51.5,"lon":-0.1}}"#
+    ),
+    (
+      #"{"name":"A","geom":"0000000001BFB999999999999A4049C00000000000"}"#,
+      #"{"geo":{"lat":51.5,"lon":-0.1}}"#
+    ),
+    (#"{"name":"A","geom":"POINT (652000 6862000)"}"#, #"{"geo":null}"#),
+    (
+      #"{"name":"A","country":"GB","lat":-0.1,"lng":51.5}"#, #"{"geo":{"lat":51.5,"lon":-0.1}}"#
+    ),
+    (#"{"name":"A","country":"NA","city":"NA"}"#, #"{"country":"NA","city":null}"#),
+    (
+      #"{"name":"A","hasWifi":true,"pool":0,"Pets allowed":"Y"}"#,
+      #"{"amenities":["wifi","Pets allowed"],"hasWifi":true}"#
+    ),
+    (#"{"id":1,"name":"A","free_parking":true}"#, #"{"amenities":null,"free_parking":true}"#),
+    (
       #"{"name":"A","geo":{"lat":51.5,"lon":-0.1,"accuracy":"ROOFTOP"}}"#,
       #"{"geo":{"lat":51.5,"lon":-0.1,"accuracy":"ROOFTOP"}}"#
     ),

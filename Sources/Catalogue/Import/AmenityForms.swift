@@ -82,9 +82,11 @@ enum AmenityForms {
       text = String(text.dropFirst().dropLast())
     }
     // NumPy writes a list without commas.
-    text = text.replacing("' '", with: "','").replacing(" / ", with: ",")
+    text = text.replacing("' '", with: "','")
     let separators: [Character] = ["|", ";", "\n", "、", "，", "；", ",", "•", "·", "・"]
-    let separator = separators.first { text.contains($0) } ?? ","
+    let found = separators.first { text.contains($0) }
+    if found == nil { text = text.replacing(" / ", with: ",") }
+    let separator = found ?? ","
     return text.split(separator: separator).map { part in
       let part = String(part).trimmed
       let isQuoted =

@@ -59,6 +59,7 @@ extension HotelForm {
         continue
       } else if fresh.contains(name) || Self.documented.contains(name)
         || name.utf8.first == UInt8(ascii: "_") || name == "category" && value.object != nil
+        || Self.isMissingPrice(name, value)
       {
         columns.append(Column(name: name, outcome: .leftOut))
       } else {
@@ -97,6 +98,11 @@ extension HotelForm {
         columns.append(Column(name: name, outcome: .leftOut))
       }
     }
+  }
+
+  private static func isMissingPrice(_ name: String, _ value: JSONValue) -> Bool {
+    guard let text = value.string, TableLine.isMissing(text) else { return false }
+    return HotelAliases.match(name.utf8)?.meaning == .price
   }
 
   private static func isID(_ name: String) -> Bool {

@@ -76,15 +76,16 @@ enum HotelRow {
     if !isKeyed, place.isEmpty, let hotel = try documented(root) { return hotel }
     guard let object = root.value.object else { throw RowFault(RowFault.notAnObject) }
     if isKeyed, object.members.first?.value.object == nil { return .other("value without a hotel") }
-    var row = WrappedRow(TypedValues.plain(isMercator ? SpatialForms.inDegrees(object) : object))
-    let isNamed = isKeyed && row.takeName()
+    let named = isKeyed ? WrappedRow.named(object) : nil
+    let found = named ?? (isMercator ? SpatialForms.inDegrees(object) : object)
+    let row = WrappedRow(TypedValues.plain(found))
     if !isKeyed, isAction(row) { return .action(id: try RowID.text(of: row, isKeyed: false)) }
     if let other = other(row, isKeyed: isKeyed) { return .other(other) }
     guard !isTable(row.hotel) else { throw RowFault(RowFault.noName) }
     guard !isByColumns(row.hotel) else { throw RowFault(RowFault.byColumns) }
     var form = HotelForm(row.hotel, outside: row.outside, in: place)
     guard let name = form.hotel["name"]?.string, !name.isEmpty else { throw noName(row.hotel) }
-    let id = try RowID.text(of: row, isKeyed: isKeyed && !isNamed) ?? action
+    let id = try RowID.text(of: row, isKeyed: isKeyed && named == nil) ?? action
     form.setID(id ?? RowID.computed(for: form.hotel, named: name))
     let node = try ParsedJSON(JSONValue.object(form.hotel).bytes, limits: .request).root
     let hotel = try Hotel(node, from: .upstream)

@@ -82,14 +82,20 @@ struct WrappedRow {
     return object.count == 1 ? objects.first?.name : nil
   }
 
-  /// Gives the hotel of a map its key as its name, if it has none and the key is one.
-  /// - Returns: whether it did.
-  mutating func takeName() -> Bool {
-    guard let key, !Self.hasName(hotel), Self.hasPlace(hotel) || outside.count == 1,
-      ObjectOutline.isHotelName(key)
-    else { return false }
+  /// A row of a map from hotels' names to facts, with the key as the name in them; nil for another one.
+  static func named(_ row: JSONObject) -> JSONObject? {
+    guard let (key, value) = row.members.first, var hotel = value.object, !hasName(hotel),
+      hotel.members.contains(where: { isPlace($0.name) }), ObjectOutline.isHotelName(key)
+    else { return nil }
     hotel.append("name", .string(key))
-    return true
+    return hotel
+  }
+
+  private static func isPlace(_ name: String) -> Bool {
+    switch HotelAliases.match(name.utf8)?.meaning {
+    case .address, .street, .city, .country, .postcode, .position, .latitude: true
+    default: false
+    }
   }
 
   /// Names that never are a hotel's own.
