@@ -34,7 +34,7 @@ export async function show({ query }, signal) {
   const count = h("p.lead", { "aria-live": "polite" })
   const content = h("div.section")
   const tiles = new Tiles(t.bookmarkedHotels, bookmark => bookmarkCard(bookmark, here), signal)
-  const words = h("input", { id: "words", type: "search", value: state.words, autocomplete: "off", oninput: () => { state.words = words.value; arrange() } })
+  const words = h("input", { id: "words", type: "search", value: state.words, oninput: () => { state.words = words.value; arrange() } })
   const order = h("select", { id: "order", onchange: () => choose(order.value) }, Object.entries(orders).map(([value, [label]]) =>
     h("option", { value, selected: state.order === value }, label)))
   const tags = h("div.row.tags", { role: "group", "aria-label": t.yourTags })
