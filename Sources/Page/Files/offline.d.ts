@@ -213,7 +213,7 @@ export interface SyncState {
    * page. The page at `/?network` is never answered by the service worker.
    */
   intercepted: boolean
-  /** RFC 3339. */
+  /** RFC 3339; null until everything of this user was fetched once. */
   lastSync: string | null
   /** The cause of the phase `error`, and its code if it has one. */
   error: string | null
