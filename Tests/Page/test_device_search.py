@@ -11,8 +11,8 @@ FIND = """
     const { find } = await import(`/page/${version}/offline/find.js`)
     const { placesURL, usePlaces } = await import(`/page/${version}/offline/places.js`)
     usePlaces(await (await fetch(placesURL())).text())
-    return args.cases.map(({ field, query }) => {
-        const { hotels, matched } = find(args.hotels, { [field]: query })
+    return args.cases.map(({ field, query, location }) => {
+        const { hotels, matched } = find(args.hotels, { location, [field]: query })
         return { query, finds: hotels.map(({ id }) => id).sort((one, other) => one - other), matched: matched ?? null }
     })
 """

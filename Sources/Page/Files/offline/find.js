@@ -1,7 +1,12 @@
-import { meanings, namesOf } from "./places.js"
-import { hay, hayOfNames, keyOf, wanted } from "./words.js"
+import { knows, meanings, namesOf } from "./places.js"
+import { counts, hay, hayOfNames, phrase, wanted } from "./words.js"
+
+const places = { knows, meanings }
 
 const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
+
+/** The names of members that are true: `free_parking`. */
+const flagsOf = hotel => Object.keys(hotel).filter(name => hotel[name] === true).join(" | ").replaceAll("_", " ")
 
 /** What a hotel was searched in, for the next search of the same object. */
 const hays = new WeakMap()
@@ -10,8 +15,10 @@ function searched(hotel) {
   if (!hays.has(hotel)) {
     const place = hay(textOf(hotel, "address", "city", "state", "country"))
     const names = hayOfNames(namesOf(hotel))
-    const what = hay(textOf(hotel, "name", "title", "alias", "description", "amenities", "myNote", "myTags")) + place
-    hays.set(hotel, { what, names, where: place + names })
+    const title = hay(textOf(hotel, "title", "alias", "category"))
+    const what = hay(textOf(hotel, "name", "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + title + place
+    const inPlace = hay(textOf(hotel, "city", "state", "country")) + names
+    hays.set(hotel, { what, names, where: place + names, titled: title + place + names, inTitle: title + inPlace, inPlace })
   }
   return hays.get(hotel)
 }
@@ -19,29 +26,66 @@ function searched(hotel) {
 /** What a hotel must not have: `paris -hostel`. Without another word, a hyphen before a word means nothing. */
 const refusal = /(?<!\S)-\p{L}\S*/gu
 
-/** What is wanted, also under the names of places that it names in another language. */
-const asked = text => wanted(text).map(forms => [...forms, ...forms.flatMap(form => meanings(keyOf(form)))])
+const whole = form => ` ${form.trimEnd()} `
+
+/** Whether a hotel has one of the forms, in its texts for a description or in those for a location. */
+function has(hotel, { forms, at }, where = "where") {
+  const texts = searched(hotel)
+  return forms.some(form => at ? texts[where].includes(" " + form) : texts.what.includes(" " + form) || texts.names.includes(whole(form)))
+}
+
+/** The hotels with most of the words; words that none has are left out first, and the named place counts before others. */
+function withMost(hotels, words) {
+  const known = new Set()
+  const parts = words.flatMap(word => {
+    const parts = word.isTerm ? word.forms[0].split(" ").filter(it => it.length > 1) : []
+    return parts[0] ? parts.map(it => ({ forms: [it + " "], at: word.at })) : [word]
+  }).filter(({ forms, at }) => !known.has(at + forms[0]) && known.add(at + forms[0]))
+  const counted = parts.map(word => ({ ...word, found: new Set(hotels.filter(it => has(it, word))) })).filter(({ found }) => found.size)
+  const least = words.length > 1 ? 1 : Math.floor(parts.length / 2) + 1
+  if (counted.length < least) return []
+  const withAll = words => hotels.filter(it => words.every(({ found }) => found.has(it)))
+  const all = counted.length < parts.length ? withAll(counted) : []
+  if (all[0]) return all
+  for (const kind of ["inTitle", "inPlace"]) {
+    const isIn = ({ forms }) => hotels.some(it => forms.some(form => searched(it)[kind].includes(whole(form))))
+    const named = counted.filter(isIn), others = counted.filter(it => !named.includes(it))
+    if (!named[0] || !others[0]) continue
+    const there = withAll(named), some = there.filter(it => others.some(({ found }) => found.has(it)))
+    if (there[0]) return some[0] ? some : there
+  }
+  const count = it => counted.filter(({ found }) => found.has(it)).length
+  const most = Math.max(...hotels.map(count))
+  return most < least ? [] : hotels.filter(it => count(it) === most)
+}
 
 /**
  * Finds hotels with all words. If no hotel has all, `matched` is `most` and those with most of them are found.
  * @returns {{hotels: object[], matched?: string}}
  */
 export function find(hotels, { description = "", location = "" }) {
-  let texts = [description, location].map(String)
-  const rests = texts.map(text => text.replace(refusal, ""))
-  if (wanted(rests.join(" "))[0]) {
-    const not = texts.flatMap(text => text.match(refusal) ?? []).flatMap(asked).flat()
-    hotels = hotels.filter(it => !not.some(form => searched(it).what.includes(` ${form} `)))
-    texts = rests
+  const asked = [description, location].map(String)
+  let texts = asked.map(text => text.replace(refusal, ""))
+  const excludes = wanted(texts.join(" "), places)[0] && texts.join() !== asked.join()
+  if (!excludes) texts = asked
+  // "hotel" in Paris means all in Paris.
+  if (texts.some(counts)) texts = texts.map(text => counts(text) || !wanted(text, places)[0] ? text : "")
+  const words = texts.map(text => wanted(text, places))
+  if (words.some((some, at) => !some.length && asked[at].trim() && texts[at].trim())) return { hotels: [] }
+  const all = words.flatMap((some, at) => some.map(word => ({ ...word, at })))
+  const not = excludes ? asked.flatMap(text => text.match(refusal) ?? []).flatMap(it => wanted(it, { ...places, isRefused: true })).flatMap(it => it.forms).map(whole) : []
+  const rest = hotels.filter(it => !not.some(form => searched(it).what.includes(form)))
+  const withAll = (words, where) => rest.filter(it => words.every(word => has(it, word, where)))
+  let found = withAll(all)
+  const wider = all.map(word => ({ ...word, forms: [...word.forms, ...word.more] }))
+  if (found.length < 100) found = withAll(wider)
+  // A pasted name may have a hyphen before a word.
+  if (!found[0] && excludes) {
+    found = hotels.filter(it => asked.every((text, at) => text.search(refusal) < 0 ? all.every(word => word.at !== at || has(it, word))
+      : searched(it)[at ? "where" : "what"].includes(phrase(text, places))))
   }
-  const queries = texts.map(asked)
-  if (queries.some((query, at) => !query.length && texts[at].trim())) return { hotels: [] }
-  const count = (query, text, names = "") => query.filter(forms => forms.some(form => text.includes(" " + form) || names.includes(` ${form} `))).length
-  const counted = hotels.map(it => {
-    const { what, names, where } = searched(it)
-    return count(queries[0], what, names) + count(queries[1], where)
-  })
-  const all = queries.flat().length
-  const most = counted.reduce((one, it) => Math.max(one, it), 0)
-  return { hotels: most || !all ? hotels.filter((_, at) => counted[at] === most) : [], matched: most < all && most ? "most" : undefined }
+  if (!found[0] && texts[1]) found = withAll(wider, "titled")
+  if (found[0] || !all[0]) return { hotels: found }
+  found = withMost(rest, wider)
+  return { hotels: found, matched: found[0] && "most" }
 }

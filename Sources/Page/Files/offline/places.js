@@ -13,7 +13,7 @@ let lines = "", byName
 /** Uses what the file has; its form is described in `PlaceNames+Lines.swift`. */
 export function usePlaces(text) {
   [lines, byName] = [text, undefined]
-  const [, ...tables] = /^l\|(.*)\nq\|(.*)\nw\|(.*)/m.exec(text) ?? []
+  const [, ...tables] = /^l\|(.*)\nq\|(.*)\nw\|(.*)\np\|(.*)/m.exec(text) ?? []
   if (tables[2]) useTables(...tables)
 }
 
@@ -37,7 +37,7 @@ function read() {
       for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
   }
-  return { countries, cities, parts, meant, endings }
+  return { countries, cities, known: new Set([...countries.keys(), ...[...cities.keys()].map(it => it.slice(2))]), parts, meant, endings }
 }
 
 function corners(text) {
@@ -84,12 +84,18 @@ function partNames(hotel, { code, own }, country) {
 /** A name, and without each ending that it has. */
 const endless = text => [text, ...byName.endings.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))]
 
+/** What a Russian name "in" a place may be the case of: "Лондоне". */
+const nominatives = text => /[еи]$/.test(text) ? ["", "а", "ь"].map(it => text.slice(0, -1) + it) : []
+
 /** Names of the places that a name in another language than theirs means, for a search. */
 export function meanings(key) {
   if (!lines) return []
   byName ??= read()
-  return endless(key).map(it => byName.meant.get(it)).find(Boolean) ?? []
+  return [...endless(key), ...nominatives(key)].map(it => byName.meant.get(it)).find(Boolean) ?? []
 }
+
+/** Whether a place has such a name. */
+export const knows = name => meanings(name)[0] || byName?.known.has(name)
 
 /** Names of a hotel's country, of the part of it, and of its city, as `key` makes them. */
 export function namesOf(hotel) {

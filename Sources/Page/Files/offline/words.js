@@ -1,15 +1,15 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
 const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
   .split(" ").map(([from, ...to]) => [from, to.join("")]))
-let stopWords, equals, latin
-useTables("", "wifi,wlan,wi fi|st,saint,sankt|b b,bnb,b and b,bed breakfast,bed and breakfast",
-  "a an the and or of at in on to with for by near from de la le les du des et der die das und im am|hotel hotels||")
+let stopWords, equals, latin, pricePattern
+useTables("", "wifi,wlan,wi fi|b b,bnb,bed breakfast", "a the and or of at in on to with for near de la le der die und|hotel hotels||")
 
 /**
  * Uses the server's tables, which come with the names of places: letters with Latin ones for them, words that are equal, and
- * words that don't count, those of the third group only before one of the second, and those of the fourth only after it.
+ * the groups and the pattern of `SpelledQuery`.
  */
-export function useTables(letters, words, stops) {
+export function useTables(letters, words, stops, pattern) {
+  pricePattern = pattern && RegExp(pattern, "giu")
   latin = new Map(letters.split(" ").map(it => [it[0], it.slice(1)]))
   equals = words.split("|").map(forms => forms.split(","))
   stopWords = stops.split("|").map(words => words.split(" "))
@@ -33,8 +33,9 @@ function fold(text, isExpanded) {
     .replace(/[^\0-\x7F]/gu, letter => letters.get(letter) ?? letter).normalize("NFC")
 }
 
-/** @returns {string[][]} For each term its parts. */
-const terms = (text, isExpanded) => fold(text, isExpanded).split(/[\s\p{Cc}]+/u).map(term => term.match(parts) ?? []).filter(term => term.length)
+/** @returns {string[][]} For each term its parts, and whether punctuation follows them. */
+const terms = (text, isExpanded) => fold(text, isExpanded).split(/[\s\p{Cc}]+/u)
+  .map(term => Object.assign(term.match(parts) ?? [], { term })).filter(term => term.length)
 
 /** The words of the index for a part: of a run, each character with the next. */
 const words = part => isRun(part) ? [...part].map((one, at, all) => one + (all[at + 1] ?? "")) : [part]
@@ -59,6 +60,9 @@ function withoutStops(all, termOf = it => it) {
   return all
 }
 
+/** Whether a text says more than what every result is. */
+export const counts = text => terms(text).some(term => term.length > 1 || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
+
 /** A place's name without spaces and stop words, by which names are compared. */
 export const key = name => typeof name === "string" ? withoutStops(terms(name)).flat().join("") : ""
 
@@ -66,14 +70,15 @@ export const key = name => typeof name === "string" ? withoutStops(terms(name)).
 export const hayOfNames = names => names.map(name => terms(name).flat()).map(parts =>
   parts.some(isRun) ? parts.flatMap(words).join(" ") : parts.join("")).map(name => ` § ${name} `).join("")
 
-/** The key that a form of a search has as a name of a place: pairs of characters become a run again. */
-export const keyOf = form => isRun(form) ? form.split(" ").map((pair, at, all) => at < all.length - 1 ? [...pair][0] : pair).join("") : form
-
 /** A Cyrillic or Greek word in Latin letters. */
 const toLatin = word => latin.has(word[0]) ? [...word].map(it => latin.get(it) ?? it).join("").replaceAll("oy", "ou") : ""
 
+/** A text with `4 star` for `4*`, `4★` and `4stars`. */
+const withStars = text => text.replace(/(?<![^ ])([1-5])([*★☆⭐]+|stars?)(?![^ ])/gi, "$1 star")
+
 /** What a text is searched in. */
 export function hay(text) {
+  text = withStars(text)
   const plain = terms(text)
   const other = terms(text, true)
   const own = plain.flat().flatMap(words)
@@ -86,14 +91,27 @@ export function hay(text) {
 /** Codes of states that are words of other languages or of English. After a comma they are states. */
 const states = { LA: "Louisiana", ME: "Maine", OR: "Oregon" }
 
-/** A text with spaces after commas, in which "LA" is written out where it is no article. */
-function spelledOut(text) {
-  const [small, kinds] = stopWords, both = [...small, ...kinds]
-  const tokens = text.replace(/[,;](?!\d)/g, "$& ").split(" ")
-    .map(it => [it, ...terms(it).flat()])
-    .filter(it => it[1])
+/** "パリのホテル" and "法国巴黎" are two words each. */
+function apart(token, knows) {
+  const [, , , , runs = [], links = []] = stopWords, kind = runs.find(it => token.endsWith(it)) ?? ""
+  const ends = kind ? links.find(it => token.endsWith(it + kind)) ?? "" : ""
+  const place = token.slice(0, token.length - (ends + kind).length)
+  for (let at = 2; at < place.length - 1 && /^[\u3005-\uFFFF]+$/.test(place); at++) {
+    const both = [place.slice(0, at), place.slice(at)]
+    if (both.every(knows)) return [...both, kind]
+  }
+  return [place, kind]
+}
+
+/** The text as hotels write what it means, by the rules of the server's `SpelledQuery`. */
+function spelledOut(text, knows) {
+  const [small, kinds, , , , , origins = [], lodgings = []] = stopWords, both = [...small, ...kinds]
+  const free = pricePattern ? text.replace(pricePattern, " ") : text
+  const tokens = withStars((free.trim() ? free : text).replace(/[,;](?!\d)/g, "$& ").replace(/(?<=\p{L}{3})\/(?=\p{L}{3})/gu, " ")).split(" ")
+    .flatMap(it => apart(it, knows)).map(it => [it, ...terms(it).flat()]).filter(it => it[1])
   const isName = (token, known) => token?.slice(1).some(it => !known.includes(it))
   return tokens.map(([token, word, more], at) => {
+    if (!more && origins.includes(word) && [tokens[at - 1], tokens[at + 1]].some(it => it && !isName(it, lodgings))) return "xx" + word
     const isBeforeName = isName(tokens[at + 1], token === "LA" ? both : kinds)
     const isAfterName = isName(tokens[at - 1], both)
     if (!isBeforeName && isAfterName) return tokens[at - 1][0].endsWith(",") && states[token] || (token === "LA" ? "USLA" : token)
@@ -101,31 +119,55 @@ function spelledOut(text) {
   }).join(" ")
 }
 
-/** @returns {string[][]} For each word of a query the forms of which a hotel must have one as the beginning of a word. */
-export function wanted(text) {
+/** A text as a phrase, from its first word that counts to its last. */
+export function phrase(text, { knows }) {
+  const all = terms(spelledOut(text, knows)), some = withoutStops(all)
+  return ` ${all.slice(all.indexOf(some[0]), all.indexOf(some.at(-1)) + 1).flat().flatMap(words).join(" ")} `
+}
+
+/** The plural of a word, and that of which it may be one. */
+const numbers = word => [word + "s", word + "es", ...[["y", "ies"], ["ies", "y"], ["es", ""], ["s", ""]]
+  .flatMap(([end, other]) => word.endsWith(end) ? word.slice(0, -end.length) + other : [])].map(it => it + " ")
+
+/**
+ * What is wanted: for each word of a query the forms of which a hotel must have one. After a form with a space at its end,
+ * the word may not go on. A hotel may also have one of `more` if few have the forms.
+ * @returns {{forms: string[], more: string[], isTerm: boolean}[]}
+ */
+export function wanted(text, { knows, meanings, isRefused }) {
   // What a hotel must not have is only what is written.
-  if (text[0] !== "-") text = spelledOut(text)
-  const expanded = terms(text, true)
-  const all = withoutStops(terms(text).map((term, at) => ({ term, other: expanded[at] })), ({ term }) => term).reduce((done, word) => {
+  if (!isRefused) text = spelledOut(text, knows)
+  const plain = terms(text), expanded = terms(text, true), end = plain.at(-1)
+  const isOpen = end?.term.endsWith(end.at(-1)) && !isRefused
+  const counted = withoutStops(plain.map((term, at) => ({ term, other: expanded[at], names: [] })), ({ term }) => term)
+  counted.forEach((_, from) => {
+    for (let to = from + 1; to <= Math.min(from + 4, counted.length); to++) {
+      const some = counted.slice(from, to), names = meanings(some.flatMap(it => it.term).join(""))
+      for (const it of some) it.names.push(...names.map(name => name + " "))
+    }
+  })
+  const all = counted.reduce((done, word) => {
     const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.find(it => it.includes(before[0] + " " + word.term[0]))
-    return forms ? [...done.slice(0, -1), { forms }] : [...done, word]
+    return forms ? [...done.slice(0, -1), { forms: forms.map(it => it + " ") }] : [...done, word]
   }, [])
   const single = ({ term = [] } = {}) => term.length === 1 && !isRun(term[0]) ? term[0] : ""
+  const last = ({ term }) => isOpen && term?.term === end.term && (term.length === 1 || [...term.at(-1)].length > 1) ? "" : " "
   return all.map((word, at) => {
-    if (word.forms) return word.forms
+    if (word.forms) return { forms: word.forms, more: [], isTerm: true }
     const found = [word.term, word.other].flatMap(term => {
-      const phrase = term.flatMap(words)
+      const phrase = term.flatMap(words), hasRun = term.some(isRun)
       if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
-      return [phrase.join(" "), ...term.some(isRun) ? [] : together(term)]
+      const forms = [phrase.join(" "), ...hasRun ? [] : together(term)]
+      return forms.map(it => it + (hasRun && !phrase[1] ? "" : last(word)))
     })
-    const own = text[0] !== "-" && single(word)
-    for (let end = 2; end < own.length - 1; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from))
+    const own = !isRefused && single(word)
+    for (let end = 2; end < own.length - 1; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from) + " ")
     for (let from = Math.max(0, at - 3); own && from <= at; from++) {
       for (let end = Math.max(at + 1, from + 2); end <= from + 4 && single(all[end - 1]); end++) {
         const some = all.slice(from, end).map(single)
-        if (!some.includes("")) found.push(...together(some))
+        if (!some.includes("")) found.push(...together(some).map(it => it + last(all[end - 1])))
       }
     }
-    return found
+    return { forms: [...found, ...word.names], more: own.length > 2 && !meanings(own)[0] ? numbers(own) : [], isTerm: !single(word) }
   })
 }
