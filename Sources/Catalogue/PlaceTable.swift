@@ -67,12 +67,15 @@ enum PlaceTable {
       }
       let expanded = FoldedText(place.name, .expanded).terms.flatMap(\.parts).map(\.text)
       names.insert(expanded.joined())
+      let (short, long) = ("st", "saint")
+      names.insert(expanded.map { $0.equalsBytes(of: long) ? short : $0 }.joined())
+      names.insert(expanded.map { $0.equalsBytes(of: short) ? long : $0 }.joined())
       for name in names { try insert.run(.text(name), .integer(place.id)) }
     }
   }
 
   /// The places with a name that begins so, those with most hotels first. If there is none, those with such a name in a
-  /// language of other countries; else those with a name that begins almost so.
+  /// language of other countries; else those whose name begins with what stands before a comma, or almost so.
   static func places(
     beginning text: String, limit: Int, in connection: Connection
   ) throws -> [Place] {
@@ -93,6 +96,11 @@ enum PlaceTable {
       .text("[" + meant.map { "\"\($0)\"" }.joined(separator: ",") + "]"), .integer(limit),
       row: Place.init)
     guard foreign.isEmpty else { return foreign }
+    // "Paris, France".
+    if let comma = text.firstIndex(of: ",") {
+      let city = try places(beginning: String(text[..<comma]), limit: limit, in: connection)
+      if !city.isEmpty { return city }
+    }
     return try places(named: similar(to: prefix, in: connection), limit: limit, in: connection)
   }
 

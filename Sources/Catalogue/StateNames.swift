@@ -77,8 +77,8 @@ enum StateNames {
     AU SA|South Australia|Südaustralien|Australie-Méridionale|Australia Meridional|南オーストラリア|南澳大利亚
     AU TAS|Tasmania|Tasmanien|Tasmanie|タスマニア|塔斯马尼亚;VIC|Victoria|ビクトリア|维多利亚
     AU WA|Western Australia|Westaustralien|Australie-Occidentale|Australia Occidental|西オーストラリア|西澳大利亚
-    GB WLS|Wales|Cymru|Pays de Galles|Gales|ウェールズ|威尔士;SCT|Scotland|Schottland|Écosse|Escocia|スコットランド|苏格兰
-    GB ENG|England|Angleterre|Inglaterra|イングランド|英格兰;NIR|Northern Ireland|Nordirland|Irlande du Nord|Irlanda del Norte|北アイルランド|北爱尔兰
+    GB WLS|Wales|Cymru|Pays de Galles|Gales|Galles|Уэльс|ウェールズ|威尔士;SCT|Scotland|Schottland|Écosse|Escocia|Scozia|Schotland|Шотландия|スコットランド|苏格兰|스코틀랜드
+    GB ENG|England|Angleterre|Inglaterra|Inghilterra|Engeland|Anglia|Англия|イングランド|英格兰|잉글랜드;NIR|Northern Ireland|Nordirland|Irlande du Nord|Irlanda del Norte|Irlanda del Nord|北アイルランド|北爱尔兰
     DE BY|Bavaria|Bayern|Bavière|Baviera|バイエルン|巴伐利亚;BW|Baden-Württemberg|Bade-Wurtemberg|バーデン＝ヴュルテンベルク|巴登-符腾堡
     DE SN|Saxony|Sachsen|Saxe|Sajonia|ザクセン|萨克森;HE|Hesse|Hessen|ヘッセン|黑森;TH|Thuringia|Thüringen|Thuringe|Turingia|テューリンゲン|图林根
     DE ST|Saxony-Anhalt|Sachsen-Anhalt|Saxe-Anhalt|Sajonia-Anhalt|ザクセン＝アンハルト|萨克森-安哈尔特;SL|Saarland|Sarre|ザールラント|萨尔

@@ -20,8 +20,8 @@ package struct RegionNames: Sendable {
 
   /// The languages in which many lists of hotels are written.
   private static let foreign = [
-    "ar", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "tr", "zh",
-    "zh_Hant",
+    "ar", "de", "el", "es", "fr", "he", "hi", "it", "ja", "ko", "nl", "pl",
+    "pt", "ru", "sv", "th", "tr", "uk", "zh", "zh_Hant",
   ]
 
   /// All countries and territories. This takes some tens of milliseconds.
