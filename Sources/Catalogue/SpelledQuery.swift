@@ -19,7 +19,7 @@ enum SpelledQuery {
   private static let units = SearchStopWords.words(
     """
     euro euros eur dollar dollars usd us pound pounds gbp quid chf yen a per pro par por pp the la die night nights nightly nacht \
-    nuit noche notte ночь за евро
+    nuit noche notte ночь за евро руб kr zł
     """)
   /// The same rule as ``withoutPrice(_:)``, as a regular expression of JavaScript. It is not ambiguous, so it takes no longer
   /// than the text is long.

@@ -22,7 +22,8 @@ import Testing
     static func query(_ search: JSONNode) throws -> HotelQuery {
       let text = try #require(search["query"]?.string)
       return search["field"]?.string == "location"
-        ? HotelQuery(location: text) : HotelQuery(description: text)
+        ? HotelQuery(location: text)
+        : HotelQuery(description: text, location: search["location"]?.string)
     }
 
     static func check(_ page: HotelPage, _ search: JSONNode) throws {
