@@ -175,6 +175,15 @@ import Testing
     }
   }
 
+  @Test func thePluralOfAWordThatManyHaveIsNoMistake() async throws {
+    let rows =
+      (1...40).map { Rows.hotel($0, "Hotels \($0)") }
+      + (41...50).map { Rows.hotel($0, "Hostel \($0)") }
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      #expect(try await fixture.ids("hostels").count == 10)
+    }
+  }
+
   @Test func ownBookmarksAreSearchedByTheSameRules() async throws {
     let hotels = try Self.rows.map {
       try Hotel(ParsedJSON(Array($0.utf8), limits: .document).root, from: .upstream)

@@ -61,6 +61,10 @@ import Testing
   @Test func bothTextsMustMatch() async throws {
     try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
       #expect(try await fixture.ids("pool", in: "kingdom") == ["hotel_4"])
+      #expect(
+        try await fixture.ids("a hotel", in: "kingdom").sorted() == [
+          "hotel_3", "hotel_4", "hotel_6",
+        ])
     }
   }
 
