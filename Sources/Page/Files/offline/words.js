@@ -161,7 +161,7 @@ export function wanted(text, { knows, meanings, isRefused }) {
       return forms.map(it => it + (hasRun && !phrase[1] ? "" : last(word)))
     })
     const own = !isRefused && single(word)
-    for (let end = 2; end < own.length - 1; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from) + " ")
+    for (let end = 2; end < own.length - 1 && !own[24]; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from) + " ")
     for (let from = Math.max(0, at - 3); own && from <= at; from++) {
       for (let end = Math.max(at + 1, from + 2); end <= from + 4 && single(all[end - 1]); end++) {
         const some = all.slice(from, end).map(single)
