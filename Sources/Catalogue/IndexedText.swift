@@ -74,7 +74,7 @@ enum EqualWords {
         ["dog", "friendly"], ["dogs", "allowed"], ["dogs", "welcome"],
       ],
       [["campsite"], ["campground"], ["camping"], ["camp", "site"], ["camp", "ground"]],
-      [["24", "hour"], ["24", "hours"], ["24h"], ["24", "hr"], ["24", "7"]],
+      [["24", "hour"], ["24", "hours"], ["24h"], ["24", "hr"]],
       [["sea", "view"], ["ocean", "view"], ["sea", "views"], ["ocean", "views"]],
       [["wheelchair", "accessible"], ["wheelchair", "access"], ["disabled", "access"]],
       [["st"], ["saint"], ["sankt"]], [["ste"], ["sainte"]], [["mt"], ["mount"]],
