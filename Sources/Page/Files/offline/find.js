@@ -1,7 +1,5 @@
-import { knows, meanings, namesOf } from "./places.js"
+import { meanings, namesOf } from "./places.js"
 import { counts, hay, hayOfNames, phrase, wanted } from "./words.js"
-
-const places = { knows, meanings }
 
 const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
 
@@ -13,12 +11,11 @@ const hays = new WeakMap()
 
 function searched(hotel) {
   if (!hays.has(hotel)) {
-    const place = hay(textOf(hotel, "address", "city", "state", "country"))
-    const names = hayOfNames(namesOf(hotel))
-    const title = hay(textOf(hotel, "title", "alias", "category"))
-    const what = hay(textOf(hotel, "name", "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + title + place
-    const inPlace = hay(textOf(hotel, "city", "state", "country")) + names
-    hays.set(hotel, { what, names, where: place + names, titled: title + place + names, inTitle: title + inPlace, inPlace })
+    const address = hay(textOf(hotel, "address")), city = hay(textOf(hotel, "city", "state", "country"))
+    const names = hayOfNames(namesOf(hotel)), spot = city + names
+    const heading = hay(textOf(hotel, "title", "alias", "category"))
+    const what = hay(textOf(hotel, "name", "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + heading + address + city
+    hays.set(hotel, { what, names, where: address + spot, titled: heading + address + spot, title: heading + spot, spot })
   }
   return hays.get(hotel)
 }
@@ -36,25 +33,24 @@ function has(hotel, { forms, at }, where = "where") {
 
 /** The hotels with most of the words; words that none has are left out first, and the named place counts before others. */
 function withMost(hotels, words) {
-  const known = new Set()
   const parts = words.flatMap(word => {
     const parts = word.isTerm ? word.forms[0].split(" ").filter(it => it.length > 1) : []
     return parts[0] ? parts.map(it => ({ forms: [it + " "], at: word.at })) : [word]
-  }).filter(({ forms, at }) => !known.has(at + forms[0]) && known.add(at + forms[0]))
-  const counted = parts.map(word => ({ ...word, found: new Set(hotels.filter(it => has(it, word))) })).filter(({ found }) => found.size)
+  })
+  const counted = parts.map(word => ({ ...word, set: new Set(hotels.filter(it => has(it, word))) })).filter(({ set }) => set.size)
   const least = words.length > 1 ? 1 : Math.floor(parts.length / 2) + 1
   if (counted.length < least) return []
-  const withAll = words => hotels.filter(it => words.every(({ found }) => found.has(it)))
+  const withAll = words => hotels.filter(it => words.every(({ set }) => set.has(it)))
   const all = counted.length < parts.length ? withAll(counted) : []
   if (all[0]) return all
-  for (const kind of ["inTitle", "inPlace"]) {
+  for (const kind of ["title", "spot"]) {
     const isIn = ({ forms }) => hotels.some(it => forms.some(form => searched(it)[kind].includes(whole(form))))
     const named = counted.filter(isIn), others = counted.filter(it => !named.includes(it))
     if (!named[0] || !others[0]) continue
-    const there = withAll(named), some = there.filter(it => others.some(({ found }) => found.has(it)))
+    const there = withAll(named), some = there.filter(it => others.some(({ set }) => set.has(it)))
     if (there[0]) return some[0] ? some : there
   }
-  const count = it => counted.filter(({ found }) => found.has(it)).length
+  const count = it => counted.filter(({ set }) => set.has(it)).length
   const most = Math.max(...hotels.map(count))
   return most < least ? [] : hotels.filter(it => count(it) === most)
 }
@@ -66,14 +62,16 @@ function withMost(hotels, words) {
 export function find(hotels, { description = "", location = "" }) {
   const asked = [description, location].map(String)
   let texts = asked.map(text => text.replace(refusal, ""))
-  const excludes = wanted(texts.join(" "), places)[0] && texts.join() !== asked.join()
+  const excludes = wanted(texts.join(" "), meanings)[0] && texts.join() !== asked.join()
   if (!excludes) texts = asked
-  // "hotel" in Paris means all in Paris.
-  if (texts.some(counts)) texts = texts.map(text => counts(text) || !wanted(text, places)[0] ? text : "")
-  const words = texts.map(text => wanted(text, places))
-  if (words.some((some, at) => !some.length && asked[at].trim() && texts[at].trim())) return { hotels: [] }
-  const all = words.flatMap((some, at) => some.map(word => ({ ...word, at })))
-  const not = excludes ? asked.flatMap(text => text.match(refusal) ?? []).flatMap(it => wanted(it, { ...places, isRefused: true })).flatMap(it => it.forms).map(whole) : []
+  const all = []
+  for (const [at, text] of texts.entries()) {
+    const some = wanted(text, meanings)
+    if (!some[0] && text.trim()) return { hotels: [] }
+    // "hotel" in Paris means all in Paris.
+    if (counts(text) || !texts.some(counts)) all.push(...some.map(word => ({ ...word, at })))
+  }
+  const not = excludes ? asked.flatMap(text => text.match(refusal) ?? []).flatMap(it => wanted(it, meanings, true)).flatMap(it => it.forms).map(whole) : []
   const rest = hotels.filter(it => !not.some(form => searched(it).what.includes(form)))
   const withAll = (words, where) => rest.filter(it => words.every(word => has(it, word, where)))
   let found = withAll(all)
@@ -82,7 +80,7 @@ export function find(hotels, { description = "", location = "" }) {
   // A pasted name may have a hyphen before a word.
   if (!found[0] && excludes) {
     found = hotels.filter(it => asked.every((text, at) => text.search(refusal) < 0 ? all.every(word => word.at !== at || has(it, word))
-      : searched(it)[at ? "where" : "what"].includes(phrase(text, places))))
+      : searched(it)[at ? "where" : "what"].includes(phrase(text))))
   }
   if (!found[0] && texts[1]) found = withAll(wider, "titled")
   if (found[0] || !all[0]) return { hotels: found }

@@ -37,7 +37,7 @@ function read() {
       for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
   }
-  return { countries, cities, known: new Set([...countries.keys(), ...[...cities.keys()].map(it => it.slice(2))]), parts, meant, endings }
+  return { countries, cities, parts, meant, endings }
 }
 
 function corners(text) {
@@ -93,9 +93,6 @@ export function meanings(key) {
   byName ??= read()
   return [...endless(key), ...nominatives(key)].map(it => byName.meant.get(it)).find(Boolean) ?? []
 }
-
-/** Whether a place has such a name. */
-export const knows = name => meanings(name)[0] || byName?.known.has(name)
 
 /** Names of a hotel's country, of the part of it, and of its city, as `key` makes them. */
 export function namesOf(hotel) {

@@ -2,7 +2,7 @@
 const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
   .split(" ").map(([from, ...to]) => [from, to.join("")]))
 let stopWords, equals, latin, pricePattern
-useTables("", "wifi,wlan,wi fi|b b,bnb,bed breakfast", "a the and or of at in on to with for near de la le der die und|hotel hotels||")
+useTables("", "wifi,wlan,wi fi", "a the and of at in near|hotel hotels||")
 
 /**
  * Uses the server's tables, which come with the names of places: letters with Latin ones for them, words that are equal, and
@@ -76,6 +76,9 @@ const toLatin = word => latin.has(word[0]) ? [...word].map(it => latin.get(it) ?
 /** A text with `4 star` for `4*`, `4★` and `4stars`. */
 const withStars = text => text.replace(/(?<![^ ])([1-5])([*★☆⭐]+|stars?)(?![^ ])/gi, "$1 star")
 
+/** A text as a phrase. */
+export const phrase = text => ` ${terms(text).flat().flatMap(words).join(" ")} `
+
 /** What a text is searched in. */
 export function hay(text) {
   text = withStars(text)
@@ -91,24 +94,19 @@ export function hay(text) {
 /** Codes of states that are words of other languages or of English. After a comma they are states. */
 const states = { LA: "Louisiana", ME: "Maine", OR: "Oregon" }
 
-/** "パリのホテル" and "法国巴黎" are two words each. */
-function apart(token, knows) {
-  const [, , , , runs = [], links = []] = stopWords, kind = runs.find(it => token.endsWith(it)) ?? ""
-  const ends = kind ? links.find(it => token.endsWith(it + kind)) ?? "" : ""
-  const place = token.slice(0, token.length - (ends + kind).length)
-  for (let at = 2; at < place.length - 1 && /^[\u3005-\uFFFF]+$/.test(place); at++) {
-    const both = [place.slice(0, at), place.slice(at)]
-    if (both.every(knows)) return [...both, kind]
-  }
-  return [place, kind]
+/** "パリのホテル" is two words. */
+function apart(token) {
+  const [, , , , runs = [], links = []] = stopWords, run = runs.find(it => token.endsWith(it)) ?? ""
+  const link = run && links.find(it => token.endsWith(it + run)) || ""
+  return [token.slice(0, token.length - (link + run).length), run]
 }
 
 /** The text as hotels write what it means, by the rules of the server's `SpelledQuery`. */
-function spelledOut(text, knows) {
+function spelledOut(text) {
   const [small, kinds, , , , , origins = [], lodgings = []] = stopWords, both = [...small, ...kinds]
   const free = pricePattern ? text.replace(pricePattern, " ") : text
   const tokens = withStars((free.trim() ? free : text).replace(/[,;](?!\d)/g, "$& ").replace(/(?<=\p{L}{3})\/(?=\p{L}{3})/gu, " ")).split(" ")
-    .flatMap(it => apart(it, knows)).map(it => [it, ...terms(it).flat()]).filter(it => it[1])
+    .flatMap(apart).map(it => [it, ...terms(it).flat()]).filter(it => it[1])
   const isName = (token, known) => token?.slice(1).some(it => !known.includes(it))
   return tokens.map(([token, word, more], at) => {
     if (!more && origins.includes(word) && [tokens[at - 1], tokens[at + 1]].some(it => it && !isName(it, lodgings))) return "xx" + word
@@ -119,24 +117,18 @@ function spelledOut(text, knows) {
   }).join(" ")
 }
 
-/** A text as a phrase, from its first word that counts to its last. */
-export function phrase(text, { knows }) {
-  const all = terms(spelledOut(text, knows)), some = withoutStops(all)
-  return ` ${all.slice(all.indexOf(some[0]), all.indexOf(some.at(-1)) + 1).flat().flatMap(words).join(" ")} `
-}
-
 /** The plural of a word, and that of which it may be one. */
-const numbers = word => [word + "s", word + "es", ...[["y", "ies"], ["ies", "y"], ["es", ""], ["s", ""]]
-  .flatMap(([end, other]) => word.endsWith(end) ? word.slice(0, -end.length) + other : [])].map(it => it + " ")
+const numbers = word => [word + "s", word + "es", word.replace(/y$/, "ies"), word.replace(/ies$/, "y"), word.replace(/e?s$/, ""), word.replace(/s$/, "")]
+  .map(it => it + " ")
 
 /**
  * What is wanted: for each word of a query the forms of which a hotel must have one. After a form with a space at its end,
  * the word may not go on. A hotel may also have one of `more` if few have the forms.
  * @returns {{forms: string[], more: string[], isTerm: boolean}[]}
  */
-export function wanted(text, { knows, meanings, isRefused }) {
+export function wanted(text, meanings, isRefused) {
   // What a hotel must not have is only what is written.
-  if (!isRefused) text = spelledOut(text, knows)
+  if (!isRefused) text = spelledOut(text)
   const plain = terms(text), expanded = terms(text, true), end = plain.at(-1)
   const isOpen = end?.term.endsWith(end.at(-1)) && !isRefused
   const counted = withoutStops(plain.map((term, at) => ({ term, other: expanded[at], names: [] })), ({ term }) => term)
