@@ -1,3 +1,5 @@
+import Text
+
 extension PlaceNames {
   /// All names as lines of text, by which a device finds places without a network: `/page/<version>/places.txt`, which
   /// also has small islands (`map-picture.js`).
@@ -9,7 +11,7 @@ extension PlaceNames {
   /// - `t` and `s` with a country's code and `/`, a state: as for a city. By the names of `s`, its codes, hotels only have it.
   /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
   ///   and north in hundredths of a degree, then the steps to each further corner.
-  /// - `l`, `q` and `w`: ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SpelledQuery``.
+  /// - `f`, `l`, `q` and `w`: ``FoldedText/letterPairs``, ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SpelledQuery``.
   /// - `p`: a regular expression, ``SpelledQuery/pricePattern``.
   /// - `m`: a name for a search, and the names of the places that it means.
   /// - `e`: the endings of names of cities that may be absent.
@@ -19,7 +21,7 @@ extension PlaceNames {
       forms.map { $0.joined(separator: " ") }.joined(separator: ",")
     }
     var lines = [
-      "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
+      "f|" + FoldedText.letterPairs, "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
       "w|" + SpelledQuery.groups.joined(separator: "|"),
       "p|" + SpelledQuery.pricePattern,
       "e|" + endings.joined(separator: " "),

@@ -66,12 +66,14 @@ package struct FoldedText: Sendable, Equatable {
   }
 
   /// Letters that do not decompose, each followed by what it is folded to.
+  package static let letterPairs = """
+    æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه
+    """
+
+  /// The same by letter.
   static let letters: [Unicode.Scalar: String] = {
-    let table = """
-      æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه
-      """
     var letters: [Unicode.Scalar: String] = [:]
-    for pair in table.split(whereSeparator: \.isWhitespace) {
+    for pair in letterPairs.split(whereSeparator: \.isWhitespace) {
       if let letter = pair.unicodeScalars.first {
         letters[letter] = String(pair.unicodeScalars.dropFirst())
       }

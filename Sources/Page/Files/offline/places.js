@@ -13,7 +13,7 @@ let lines = "", byName
 /** Uses what the file has; its form is described in `PlaceNames+Lines.swift`. */
 export function usePlaces(text) {
   [lines, byName] = [text, undefined]
-  const [, ...tables] = /^l\|(.*)\nq\|(.*)\nw\|(.*)\np\|(.*)/m.exec(text) ?? []
+  const [, ...tables] = /^f\|(.*)\nl\|(.*)\nq\|(.*)\nw\|(.*)\np\|(.*)/m.exec(text) ?? []
   if (tables[2]) useTables(...tables)
 }
 

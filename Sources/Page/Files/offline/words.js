@@ -1,16 +1,14 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
-const letters = new Map("æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه"
-  .split(" ").map(([from, ...to]) => [from, to.join("")]))
-let stopWords, equals, latin, pricePattern
-useTables("", "wifi,wlan,wi fi", "a the and of at in near|hotel hotels||")
+let letters, stopWords, equals, latin, pricePattern
+useTables("", "", "wifi,wlan,wi fi", "a the and of at in near|hotel hotels||")
 
 /**
- * Uses the server's tables, which come with the names of places: letters with Latin ones for them, words that are equal, and
- * the groups and the pattern of `SpelledQuery`.
+ * Uses the server's tables, which come with the names of places: letters that do not decompose, letters with Latin ones for
+ * them, words that are equal, and the groups and the pattern of `SpelledQuery`.
  */
-export function useTables(letters, words, stops, pattern) {
+export function useTables(folds, pairs, words, stops, pattern) {
+  [letters, latin] = [folds, pairs].map(text => new Map(text.split(" ").map(it => [it[0], it.slice(1)])))
   pricePattern = pattern && RegExp(pattern, "giu")
-  latin = new Map(letters.split(" ").map(it => [it[0], it.slice(1)]))
   equals = words.split("|").map(forms => forms.split(","))
   stopWords = stops.split("|").map(words => words.split(" "))
 }
