@@ -165,10 +165,11 @@ def test_a_damaged_row_of_the_registry_is_named_and_made_anew(nodes, tmp_path):
 
 
 def test_a_store_that_the_registry_lost_is_named_and_registered_again(nodes, tmp_path):
-    """Without its row in the registry a store is not among those that are read. An erasure that can't be read ends nothing."""
+    """Without its row in the registry a store is not among those that are read. An erasure that can't be read ends nothing.
+    What its owner has erased meanwhile does not come back."""
     first, = nodes(1)
     keys = []
-    for name in ("anna", "bert"):
+    for name in ("anna", "bert", "carl"):
         token = sign_up(first, name)
         assert first.call("PUT", "/v1/bookmarks/h", token, json={"name": "House"}).status_code == 201
         keys.append(first.call("GET", "/v1/me", token).json()["store"].replace("-", "/", 1))
@@ -176,12 +177,15 @@ def test_a_store_that_the_registry_lost_is_named_and_registered_again(nodes, tmp
     postgres.sql(nodes.url, f"DELETE FROM names WHERE key = '{keys[0]}'")
     postgres.sql(nodes.url, f"UPDATE names SET state = 1 WHERE key = '{keys[1]}'")
     postgres.sql(nodes.url, "INSERT INTO erasures VALUES ('\\xff00')")
+    postgres.sql(nodes.url, f"DELETE FROM names WHERE key = '{keys[2]}'")
+    postgres.sql(nodes.url, f"INSERT INTO erasures VALUES ('{keys[2]}')")
     for command in (["backup", tmp_path / "backup"], ["verify"]):
         words = run(*command, "--database", nodes.url, expect=65)
         assert all(f"{key}: the registry does not name its rows" in words for key in keys), words
         assert "1 entries of the log of erasures are no store's key" in words
     words = run("repair", "--database", nodes.url, expect=65)
     assert f"{keys[0]}: it was registered again" in words and f"{keys[1]}: it was registered again" in words
+    assert f"{keys[2]}: it was erased before, so its rows were removed" in words
     assert "nothing was damaged" in run("repair", "--database", nodes.url)
     run("backup", tmp_path / "second", "--database", nodes.url)
     _, second = nodes(1)

@@ -34,20 +34,28 @@ extension PostgresDatabase {
     }
   }
 
-  /// Registers the stores whose rows in `names` are lost again, with their numbers.
-  /// Removes entries of the log of erasures that are no store's key.
-  /// - Returns: a line for each store that is registered; one for each that can't be, and one for lost erasures.
+  /// Registers the stores whose rows in `names` are lost again, with their numbers, unless they are in the log of erasures:
+  /// then their rows are removed. Whoever erased such a store found no row in `names`, and so left the others.
+  /// Removes entries of the log that are no store's key.
+  /// - Returns: a line for each store that is registered or removed; one for each that can't be, and one for lost erasures.
   package func registerLostStores() async throws -> (registered: [String], left: [String]) {
     var (registered, left): ([String], [String]) = ([], [])
     for (row, isFree) in try await lostStores() {
-      let key = row.header.key
-      let isDone = try await repeating { connection in
-        isFree
-          ? try NameRow(of: row, key: key).register(on: connection)
-          : try Self.repairName(key, on: connection)
+      let name = NameRow(of: row, key: row.header.key)
+      let outcome = try await repeating { connection -> String? in
+        do {
+          let isDone =
+            try isFree
+            ? name.registerUnlessErased(on: connection)
+            : Self.repairName(name.key, on: connection)
+          return isDone ? "it was registered again" : nil
+        } catch let error as ServiceError where isFree && error.code == .absent {
+          try Self.finishErasing(name, on: connection)
+          return "it was erased before, so its rows were removed"
+        }
       }
-      if isDone {
-        registered.append("\(key): it was registered again")
+      if let outcome {
+        registered.append("\(name.key): \(outcome)")
       } else {
         left.append(Self.lost(row))
       }
