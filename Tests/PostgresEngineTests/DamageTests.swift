@@ -123,6 +123,11 @@ import Testing
       let now = Timestamp(milliseconds: 5)
       #expect(try await store.repair(.everything, at: now, pause: .zero).missing == 1)
       #expect(try await store.repair(.everything, at: now, pause: .zero) == RepairOutcome())
+      // Beside other damage, which is no reason to say nothing of it.
+      try fixture.execute("UPDATE documents SET updated = -5, created = 7 WHERE id = 'a'")
+      try fixture.execute("DELETE FROM documents WHERE id = 'c'")
+      let outcome = try await store.repair(.everything, at: now, pause: .zero)
+      #expect(outcome.lost.count == 1 && outcome.missing == 1)
     }
   }
 

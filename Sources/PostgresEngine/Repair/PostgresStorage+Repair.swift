@@ -20,6 +20,8 @@ extension PostgresStorage {
     _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
   ) async throws -> RepairOutcome {
     var outcome = RepairOutcome()
+    // Before rows that can't be repaired are removed, which the store has counted, too.
+    let missing = try await look { try PostgresView.missingDocuments(in: $0) }
     var lastID: [UInt8]? = []
     while let start = lastID {
       let found = try await look { try PostgresView.damagedLocals(after: start, in: $0) }
@@ -59,15 +61,11 @@ extension PostgresStorage {
       let former = repair.header
       try repair.rows.recount(&repair.header)
       guard repair.header != former else { return }
-      let missing = former.live + former.deleted - repair.header.live - repair.header.deleted
-      if missing > 0 {
-        repair.outcome.missing = Int(clamping: missing)
-      } else {
-        repair.outcome.repaired += 1
-      }
+      if missing > 0 { repair.outcome.missing = missing } else { repair.outcome.repaired += 1 }
     }
     // Counts that a repair has changed are not one more damage.
-    if !outcome.hasChanged { outcome += counts }
+    if !outcome.hasChanged { outcome.repaired += counts.repaired }
+    outcome.missing = counts.missing
     return outcome
   }
 
@@ -127,6 +125,13 @@ extension PostgresView {
   /// How many rows one statement reads.
   private static let rowsAtOnce = 1_000
 
+  /// How many documents the store has counted whose rows are gone.
+  fileprivate static func missingDocuments(in source: any RowSource) throws -> Int {
+    let header = try source.storeRow().header
+    let found = try source.rows(Call(documentCount, .integer(source.store))).first?.integer(0) ?? 0
+    return Int(clamping: max(0, header.live + header.deleted - found))
+  }
+
   /// Looks for damaged local documents.
   /// - Returns: the bytes of their ids, and of the last id that was checked; nil at the end.
   fileprivate static func damagedLocals(
@@ -169,6 +174,8 @@ extension PostgresView {
     return try source.rows(Call(strayEntry, .integer(source.store))).first != nil
   }
 
+  private static let documentCount = Statement(
+    "document_count", "SELECT count(*) FROM documents WHERE store = $1")
   private static let allIndexes = Statement(
     "all_indexes", "SELECT name, number, sequence, checksum FROM indexes WHERE store = $1")
   private static let strayEntry = Statement(
