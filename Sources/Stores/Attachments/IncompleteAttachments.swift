@@ -13,9 +13,6 @@ extension DocumentStore {
     // What can't be read after a repair is no reason for another one.
     var store = self
     store.repairsDamage = false
-    guard try await store.readInline({ view in try view.local(.attachmentTotal) != nil }) else {
-      return 0
-    }
     let incomplete = try await store.read(inSlices: AttachmentSearch()) { search, view in
       try search.isComplete(in: view) ? search.found : nil
     }
@@ -63,7 +60,9 @@ private struct AttachmentSearch: Sendable {
       current = facts
       while nextPiece < facts.pieceCount {
         guard try view.piece(nextPiece, of: facts) != nil else {
-          found[facts.key] = facts.pieces
+          // Since the slice before the whole attachment may have been removed, with its last document.
+          let isThere = try view.attachment(facts.key)?.pieces == facts.pieces
+          if isThere { found[facts.key] = facts.pieces }
           break
         }
         nextPiece += 1

@@ -78,14 +78,7 @@ extension StorageConformance {
         let bytes = AttachedBytes.some(200_000)
         let (one, two) = (try DocumentID("a"), try DocumentID("b"))
         let first = try await store.attach(bytes, to: one)
-        try await store.update(as: .server) { changes in
-          var last: LocalID?
-          try changes.view.locals(.below(LocalID.piecePrefix)) { id, _ in
-            last = id
-            return true
-          }
-          if let last { changes.write(LocalEdit(last, nil)) }
-        }
+        try await store.losePiece()
         try require(try await store.repair().lostAttachments, is: 1, "lost")
         try require(
           try await store.read { view in try view.attachmentKeys(of: one, first).isEmpty },
@@ -96,6 +89,8 @@ extension StorageConformance {
         let facts = try await store.facts(two, try await store.attach(bytes, to: two))
         try await store.purge(one, first)
         try require(try await store.bytes(0..<200_000, of: facts) == bytes, "sent again")
+        try await store.losePiece(andCount: true)
+        try require(try await store.repair().lostAttachments, is: 1, "without a count of bytes")
       }
     },
     Claim("attachments whose document does not come are removed") { bench in
@@ -180,6 +175,20 @@ extension DocumentStore {
       if inParts || upload.isFull { try await write(&upload, as: .server) }
     }
     return upload
+  }
+
+  /// Removes the last piece of all attachments.
+  /// - Parameter andCount: whether to remove what counts the bytes of attachments, too.
+  fileprivate func losePiece(andCount: Bool = false) async throws {
+    try await update(as: .server) { changes in
+      var last: LocalID?
+      try changes.view.locals(.below(LocalID.piecePrefix)) { id, _ in
+        last = id
+        return true
+      }
+      if let last { changes.write(LocalEdit(last, nil)) }
+      if andCount { changes.write(LocalEdit(LocalID(receipt: "attachments"), nil)) }
+    }
   }
 
   /// Writes a document with the attachment `file`.
