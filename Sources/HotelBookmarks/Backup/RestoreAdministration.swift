@@ -19,7 +19,8 @@ package enum RestoreAdministration {
     _ backup: String, to location: StorageLocation, erasures: [String],
     _ report: BackupAdministration.Report
   ) async throws -> (lines: [String], isDamaged: Bool) {
-    let newer = try await Erasures(erasures, passwordFile: location.databasePasswordFile)
+    let newer = try await Erasures(
+      erasures, passwordFile: location.databasePasswordFile, report)
     if let address = try location.databaseAddress() {
       return try await restore(
         BackupAdministration.absolute(backup), into: .database(address), newer, report)
@@ -136,10 +137,12 @@ package enum RestoreAdministration {
     /// Whether no log was given.
     let isEmpty: Bool
 
-    /// Reads the logs of databases.
+    /// Reads the logs of databases. Reports what can't be read of them.
     /// - Parameter places: paths and URLs.
     /// - Throws: ``SettingsError``, the database's errors.
-    init(_ places: [String], passwordFile: String?) async throws {
+    init(
+      _ places: [String], passwordFile: String?, _ report: BackupAdministration.Report
+    ) async throws {
       isEmpty = places.isEmpty
       let password = try StorageLocation.password(in: passwordFile)
       for place in places {
@@ -149,6 +152,8 @@ package enum RestoreAdministration {
         }
         let database = try MoveEndpoint(place, password: password)
         names += try await MoveEndpoint.with(database, whileUsed: true) { database in
+          // Whoever an unreadable entry is about exists again.
+          for line in try await database.registryDamage() { report.finding(line) }
           var names: [StoreName] = []
           try await database.visitErasures { names += $0 }
           return names
