@@ -147,7 +147,8 @@ package struct PlaceNames: Sendable {
   /// The English names that names with a beginning in another language mean.
   func meant(beginning key: String) -> Set<String> {
     meanings.reduce(into: []) { names, meaning in
-      if meaning.key.utf8.starts(with: key.utf8) { names.formUnion(meaning.value) }
+      guard meaning.key.utf8.starts(with: key.utf8) else { return }
+      if !meaning.key.utf8.starts(with: SpelledQuery.meant.utf8) { names.formUnion(meaning.value) }
     }
   }
 

@@ -63,7 +63,9 @@ enum SpelledQuery {
     return places
   }()
   /// What ``PlaceNames`` knows an adjective by where it means a place. No hotel has such a word.
-  static func meaning(_ adjective: String) -> String { "xx" + adjective }
+  static func meaning(_ adjective: String) -> String { meant + adjective }
+  /// What such words begin with.
+  static let meant = "xx"
 
   /// What may stand beside such an adjective.
   private static let lodgings = SearchStopWords.kinds.union(

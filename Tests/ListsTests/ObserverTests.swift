@@ -139,6 +139,7 @@ import Testing
       try await fixture.list(of: ann, "ann"), try await fixture.list(of: ann, "ann")
     )
     try await write(fixture, "h", ["type": "hotel"], in: .list(two))
+    await fixture.stores.close()
     let damaged = try ListFixture(fixture.engine, without: [ListDocument.id(of: one).text])
     let page = try await damaged.lists.lists(of: ann, after: nil, limit: 10)
     #expect(page.lists.map(\.id) == [two] && page.damaged == [one])

@@ -28,8 +28,7 @@ def test_password_file_of_another_system_works(start, tmp_path):
         [BINARY, "user", "add", "bob", "--data", str(data), "--password-file", str(secret)],
         capture_output=True, text=True, timeout=PATIENCE)
     assert added.returncode == 0, added.stderr
-    body = {"username": "bob", "password": "secret 123"}
-    assert start(data=data).call("POST", "/v1/sessions", json=body).status_code == 200
+    assert start().call("POST", "/v1/sessions", json={"username": "bob", "password": "secret 123"}).status_code == 200
 
 
 def test_full_log_does_not_end_the_service(tmp_path):

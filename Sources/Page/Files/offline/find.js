@@ -1,5 +1,5 @@
 import { meanings, namesOf } from "./places.js"
-import { counts, hay, hayOfNames, phrase, wanted } from "./words.js"
+import { asPhrase, counts, hay, hayOfNames, wanted } from "./words.js"
 
 const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
 
@@ -80,7 +80,7 @@ export function find(hotels, { description = "", location = "" }) {
   // A pasted name may have a hyphen before a word.
   if (!found[0] && excludes) {
     found = hotels.filter(it => asked.every((text, at) => text.search(refusal) < 0 ? all.every(word => word.at !== at || has(it, word))
-      : searched(it)[at ? "where" : "what"].includes(phrase(text))))
+      : searched(it)[at ? "where" : "what"].includes(asPhrase(text))))
   }
   if (!found[0] && texts[1]) found = withAll(wider, "titled")
   if (found[0] || !all[0]) return { hotels: found }

@@ -75,7 +75,7 @@ const toLatin = word => latin.has(word[0]) ? [...word].map(it => latin.get(it) ?
 const withStars = text => text.replace(/(?<![^ ])([1-5])([*★☆⭐]+|stars?)(?![^ ])/gi, "$1 star")
 
 /** A text as a phrase. */
-export const phrase = text => ` ${terms(text).flat().flatMap(words).join(" ")} `
+export const asPhrase = text => ` ${terms(text).flat().flatMap(words).join(" ")} `
 
 /** What a text is searched in. */
 export function hay(text) {
