@@ -4,7 +4,8 @@ extension PlaceNames {
   /// All names as lines of text, by which a device finds places without a network: `/page/<version>/places.txt`, which
   /// also has small islands (`map-picture.js`).
   ///
-  /// The fields of a line are separated by `|`, names by spaces. All names are ``key(_:)``. The first field is the kind:
+  /// The fields of a line are separated by `|`, names by spaces. All names are ``key(_:)``. The first field is the kind; a
+  /// device keeps no file that begins with another one than `f`:
   /// - `c`, a country: its code; names by which a hotel has it and is found in it; names by which a hotel only has it;
   ///   names by which it is only found.
   /// - `t`, a city: its country's code, then as for a country.

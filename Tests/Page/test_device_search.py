@@ -18,6 +18,28 @@ FIND = """
 """
 
 
+def test_a_search_keeps_the_names_of_places_for_searches_without_a_network(browsers):
+    browser = browsers().open()
+    browser.settled()
+    assert browser.run("return (await client.search({ location: 'Paris' })).hotels.length")
+    browser.until("""
+        const database = await new Promise((done, failed) => {
+            const request = indexedDB.open("hotel-bookmarks")
+            request.onsuccess = () => done(request.result)
+            request.onerror = () => failed(request.error)
+        })
+        const kept = await new Promise(done => {
+            const request = database.transaction("meta").objectStore("meta").get("places")
+            request.onsuccess = () => done(request.result)
+        })
+        database.close()
+        return Boolean(kept)""")
+    browser.offline()
+    browser.until("return client.sync.phase === 'offline'")
+    found = browser.run("return await client.search({ location: 'Frankreich' })")
+    assert found["source"] == "device" and found["hotels"]
+
+
 def test_the_device_finds_by_the_servers_rules(browsers):
     cases = [case for case in TABLE["cases"] if case.get("on") != "server"]
     assert len(cases) >= 200

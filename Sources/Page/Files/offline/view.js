@@ -94,7 +94,7 @@ export class View {
     const url = placesURL()
     if (!url || (await this.#database.meta("places"))?.url === url) return
     const answer = await fetch(url), lines = await answer.text()
-    if (!answer.ok || !lines.startsWith("e|")) return
+    if (!answer.ok || !lines.startsWith("f|")) return
     await this.#database.write(["meta"], async transaction => {
       if (await transaction.get("meta", "session")) await transaction.setMeta("places", { url, lines })
     })
