@@ -9,11 +9,26 @@ extension HotelForm {
     let value: JSONValue
     /// The names of the members that it is made of.
     let from: [String]
+  }
 
-    /// Whether it is made of a member, or of one within it.
-    func isMade(of name: String) -> Bool {
-      from.contains { $0.equalsBytes(of: name) || $0.hasPrefix(name + ".") }
+  /// The members of which others are made. A row may have many, and each is looked for.
+  private struct Used {
+    /// Those of which something is made as a whole.
+    private(set) var whole: Set<String> = []
+    private var around: Set<String> = []
+
+    init(by made: [Made]) {
+      for name in made.lazy.flatMap(\.from) {
+        whole.insert(name)
+        // A member is read two levels deep. More points are the name's own.
+        for end in name.indices.lazy.filter({ name[$0] == "." }).prefix(8) {
+          around.insert(String(name[..<end]))
+        }
+      }
     }
+
+    /// Whether something is made of a member, or of one within it.
+    func has(_ name: String) -> Bool { whole.contains(name) || around.contains(name) }
   }
 
   /// The members that are texts, with their documented names.
@@ -40,15 +55,15 @@ extension HotelForm {
       $0
     }
     let fresh = Set(made.map(\.name))
-    let all = made
+    let used = Used(by: made)
     for (name, value) in row.members {
       let here = made.filter {
         $0.from.first.map { $0 == name || $0.hasPrefix(name + ".") } ?? false
       }
       made.removeAll { here.map(\.name).contains($0.name) }
       for new in here { append(new) }
-      if all.contains(where: { $0.isMade(of: name) }) {
-        let rest = rest(of: name, value, all)
+      if used.has(name) {
+        let rest = rest(of: name, value, used)
         if HotelAliases.isContainer(name), !rest.isEmpty {
           hotel.append(name, value)
           columns.append(Column(name: name, outcome: .kept))
@@ -79,12 +94,11 @@ extension HotelForm {
   }
 
   /// The members of an address or a container that were not read.
-  private func rest(of name: String, _ value: JSONValue, _ made: [Made]) -> [String] {
-    guard let object = NamedValues.object(value), !made.contains(where: { $0.from.contains(name) })
-    else { return [] }
+  private func rest(of name: String, _ value: JSONValue, _ used: Used) -> [String] {
+    guard !used.whole.contains(name), let object = NamedValues.object(value) else { return [] }
     return object.members.filter { inner in
       inner.value != .null && HotelAliases.letters(of: inner.name.utf8) != "type"
-    }.map { name + "." + $0.name }.filter { path in !made.contains { $0.isMade(of: path) } }
+    }.map { name + "." + $0.name }.filter { !used.has($0) }
   }
 
   /// Notes what stands around the hotel and was not read.
