@@ -168,6 +168,16 @@ import Testing
       Self.id(#"{"name":"A","lat":1,"lon":2}"#) != Self.id(#"{"name":"A","lat":1,"lon":3}"#))
   }
 
+  @Test func aKeyIsTheIDWhereAWrapperHasTheName() {
+    let row =
+      #"{"XkAbc":{"location":{"lat":51.5,"lon":-0.1},"attributes":{"name":"A","city":"C"}}}"#
+    guard case .hotel(let hotel, let text, _) = HotelRow(Array(row.utf8), isKeyed: true) else {
+      Issue.record("no hotel")
+      return
+    }
+    #expect(hotel.id.text == "XkAbc" && text.name == "A")
+  }
+
   private static func id(_ row: String) -> String? {
     guard case .hotel(let hotel, _, _) = HotelRow(Array(row.utf8), isKeyed: false) else {
       return nil

@@ -82,10 +82,12 @@ struct WrappedRow {
     return object.count == 1 ? objects.first?.name : nil
   }
 
-  /// A row of a map from hotels' names to facts, with the key as the name in them; nil for another one.
+  /// A row of a map from hotels' names to facts, with the key as the name in them; nil for another one. Where a wrapper in
+  /// the row has the name, the key is an id.
   static func named(_ row: JSONObject) -> JSONObject? {
     guard let (key, value) = row.members.first, var hotel = value.object, !hasName(hotel),
-      hotel.members.contains(where: { isPlace($0.name) }), ObjectOutline.isHotelName(key)
+      hotel.members.contains(where: { isPlace($0.name) }), ObjectOutline.isHotelName(key),
+      !hasName(WrappedRow(TypedValues.plain(row)).hotel)
     else { return nil }
     hotel.append("name", .string(key))
     return hotel
