@@ -52,6 +52,10 @@ import Testing
       #"{"name":"A","hasWifi":true,"pool":0,"Pets allowed":"Y"}"#,
       #"{"amenities":["wifi","Pets allowed"],"hasWifi":true}"#
     ),
+    (
+      #"{"name":"A","amenities.0.id":1,"amenities.0.name":"Spa","amenities[1]":"Bar"}"#,
+      #"{"amenities":["Spa","Bar"],"amenities.0.id":1}"#
+    ),
     (#"{"id":1,"name":"A","free_parking":true}"#, #"{"amenities":null,"free_parking":true}"#),
     (
       #"{"name":"A","geo":{"lat":51.5,"lon":-0.1,"accuracy":"ROOFTOP"}}"#,

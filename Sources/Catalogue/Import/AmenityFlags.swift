@@ -13,8 +13,13 @@ enum AmenityFlags {
     var (found, isEmpty) = (Found(), true)
     for (name, value) in row.members where value != .null {
       if let part = part(of: name) {
-        if part.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-          guard let text = TextForms.text(value), !text.isEmpty else { continue }
+        let steps = part.split { isSign($0) }
+        let isNumbered = steps.first?.utf8.allSatisfy { (0x30...0x39).contains($0) } == true
+        if isNumbered, steps.count < 3 {
+          // `amenities/0/name`; beside it may be the amenity's id.
+          guard steps.count == 1 || texts.contains(steps[1].lowercased()),
+            let text = TextForms.text(value), !text.isEmpty
+          else { continue }
           found.texts.append(text)
         } else {
           guard let isThere = flag(value) else { continue }
@@ -60,15 +65,20 @@ enum AmenityFlags {
     return flags
   }()
 
-  /// What stands behind a word for amenities and a sign: `spa` in `amenities.spa`, `0` in `facilities/0` and
+  /// What stands behind a word for amenities and a sign: `spa` in `amenities.spa`, `0` in `facilities/0`, `0]` in
   /// `amenities[0]`.
   private static func part(of name: String) -> Substring? {
-    guard let end = name.firstIndex(where: { "._/[:".contains($0) }),
+    guard let end = name.firstIndex(where: isSign),
       HotelAliases.table[HotelAliases.letters(of: name[..<end].utf8)]?.meaning == .amenities
     else { return nil }
-    let part = name[end...].drop { "._/[:".contains($0) }.prefix { $0 != "]" }
+    let part = name[end...].drop { isSign($0) || $0 == " " }
     return part.isEmpty || numbers.contains(part.lowercased()) ? nil : part
   }
+
+  private static func isSign(_ character: Character) -> Bool { "._/[]:".contains(character) }
+
+  /// Names of an amenity's text in an object with facts about it.
+  private static let texts: Set<String> = ["name", "title", "label", "text"]
 
   /// What says how many amenities there are, or in which language.
   private static let numbers: Set<String> = [
