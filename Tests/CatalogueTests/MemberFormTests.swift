@@ -56,6 +56,10 @@ import Testing
       #"{"name":"A","amenities.0.id":1,"amenities.0.name":"Spa","amenities[1]":"Bar"}"#,
       #"{"amenities":["Spa","Bar"],"amenities.0.id":1}"#
     ),
+    (
+      #"{"name":"A","location":[{"name":"city","value":"C"},{"name":"zip","value":"1"},{"name":"state","value":"S"},{"name":"x","value":1},{"name":"y","value":2}]}"#,
+      #"{"city":"C","postcode":"1","state":"S"}"#
+    ),
     (#"{"id":1,"name":"A","free_parking":true}"#, #"{"amenities":null,"free_parking":true}"#),
     (
       #"{"name":"A","geo":{"lat":51.5,"lon":-0.1,"accuracy":"ROOFTOP"}}"#,

@@ -102,7 +102,8 @@ struct HotelForm {
     }
     if Self.mayContain.contains(match.meaning) {
       // The first of the five values of Socrata's location is the address as a text.
-      let inner = value.array?.count == 5 ? value.array?[0] ?? value : value
+      let values = value.array ?? []
+      let inner = values.count == 5 && values[0].string != nil ? values[0] : value
       findWithin(name, inner, isContainer: HotelAliases.isContainer(name))
     }
     if [.address, .position].contains(match.meaning),
