@@ -60,6 +60,7 @@ import Testing
       #"{"name":"A","location":[{"name":"city","value":"C"},{"name":"zip","value":"1"},{"name":"state","value":"S"},{"name":"x","value":1},{"name":"y","value":2}]}"#,
       #"{"city":"C","postcode":"1","state":"S"}"#
     ),
+    (#"{"id":1,"name":"A","City, Country":"C, France"}"#, #"{"city":"C","country":"France"}"#),
     (#"{"id":1,"name":"A","free_parking":true}"#, #"{"amenities":null,"free_parking":true}"#),
     (
       #"{"name":"A","geo":{"lat":51.5,"lon":-0.1,"accuracy":"ROOFTOP"}}"#,

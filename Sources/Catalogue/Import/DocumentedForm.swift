@@ -30,7 +30,7 @@ enum DocumentedForm {
         guard [.null, .number, .string].contains(member.value.kind) else { return false }
       default:
         guard HotelAliases.match(name.utf8) == nil, !HotelAliases.isContainer(name),
-          !AmenityFlags.isOne(name, member.value)
+          HotelAliases.cityAnd(name) == nil, !AmenityFlags.isOne(name, member.value)
         else { return false }
       }
     }
