@@ -31,7 +31,7 @@ enum SpelledQuery {
     let after = units.sorted { $0.utf8.count > $1.utf8.count }.joined(separator: "|")
     let unit = "(?:" + after + ")(?![\\p{L}\\p{N}])"
     return "(?<!\\S)(?:" + before.joined(separator: "|")
-      + ")\\s+[^\\s\\p{L}\\d]?\\d[.,]?\\d[\\d.,]*(?:\\s*(?:"
+      + ")\\s+[^\\s\\p{L}\\d]?\\d[.,]?\\d(?:[\\d.,]*\\d)?(?:\\s*(?:"
       + unit + "|[^\\s\\p{L}\\d]))*(?!\\S)"
   }()
 
