@@ -61,6 +61,11 @@ import Testing
       #"{"city":"C","postcode":"1","state":"S"}"#
     ),
     (#"{"id":1,"name":"A","City, Country":"C, France"}"#, #"{"city":"C","country":"France"}"#),
+    (#"{"name":"A","isDisabled":true}"#, #"{"amenities":null,"isDisabled":true}"#),
+    (
+      #"{"name":"A","hasDisabledAccess":true}"#,
+      #"{"amenities":["disabled access"],"hasDisabledAccess":true}"#
+    ),
     (#"{"id":1,"name":"A","free_parking":true}"#, #"{"amenities":null,"free_parking":true}"#),
     (
       #"{"name":"A","geo":{"lat":51.5,"lon":-0.1,"accuracy":"ROOFTOP"}}"#,

@@ -93,6 +93,7 @@ enum AmenityFlags {
       letters.removeFirst(start.count)
       break
     }
+    if amenities.contains(letters) { return true }
     for end in ends where letters.hasSuffix(end) {
       letters.removeLast(end.count)
       break
@@ -118,7 +119,8 @@ enum AmenityFlags {
     wifi wlan internet pool swimmingpool parking parkinglot carpark garage valetparking spa sauna gym fitness \
     fitnesscenter fitnesscentre fitnessroom restaurant bar breakfast aircon airconditioning airconditioned ac kitchen \
     kitchenette laundry laundryservice elevator lift balcony terrace garden beach hottub jacuzzi heating tv cabletv \
-    minibar roomservice pet pets dog dogs wheelchair wheelchairaccessible accessible disabled family nonsmoking \
+    minibar roomservice pet pets dog dogs wheelchair wheelchairaccessible accessible family nonsmoking \
+    disabledaccess disabledfriendly disabledfacilities \
     smokefree smoking evcharging evcharger chargingstation businesscenter businesscentre meetingroom meetingrooms \
     conferenceroom concierge shuttle airportshuttle airporttransfer golf tennis casino nightclub babysitting safe \
     hairdryer playground bicyclerental luggagestorage seaview 24hourfrontdesk frontdesk24h \
