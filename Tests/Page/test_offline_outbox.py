@@ -102,6 +102,23 @@ def test_a_list_whose_answer_was_lost_is_made_once(browsers, service):
     assert [it["title"] for it in theirs] == ["Rome"]
 
 
+def test_a_list_that_the_server_can_not_read_stays_on_the_device(browsers):
+    browser = browsers().open()
+    browser.settled()
+    sign_up(browser)
+    browser.settled()
+    browser.run("await client.putNote((await client.makeList({ title: 'Rome' })).list, 'Plan', 'We leave on Monday.')")
+    browser.settled()
+    kept = browser.run("""
+        const [{ id }] = await client.lists(), real = window.fetch
+        window.fetch = (path, options) => String(path).includes('/v1/lists?')
+            ? Promise.resolve(new Response(JSON.stringify({ lists: [], damaged: [id] }), { headers: { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' } }))
+            : real(path, options)
+        await client.syncNow()
+        return [(await client.lists()).length, (await client.notes(id)).map(it => it.markdown)]""")
+    assert kept == [1, ["We leave on Monday."]]
+
+
 def test_what_is_done_on_a_list_made_offline_follows_it(browsers):
     browser = browsers().open()
     browser.settled()

@@ -60,12 +60,14 @@ export class Copy {
   }
 
   async #pullLists() {
-    const lists = await pages("/v1/lists?limit=50", "lists")
+    const damaged = [], lists = await pages("/v1/lists?limit=50", "lists", damaged)
     const gone = await this.#database.write(["lists"], async transaction => {
       const before = await transaction.all("lists")
       await transaction.clear("lists")
-      for (const list of lists) await transaction.put("lists", list)
-      return before.filter(old => !lists.some(list => list.id === old.id))
+      // Of a list that the server can't read, this may be the last copy.
+      const kept = before.filter(old => damaged.includes(old.id))
+      for (const list of [...kept, ...lists]) await transaction.put("lists", list)
+      return before.filter(old => ![...kept, ...lists].some(list => list.id === old.id))
     })
     for (const list of gone) await this.forget(list.id)
     return lists.flatMap(list => Copy.parts(list.id).slice(1))
@@ -110,12 +112,13 @@ async function applyPage(transaction, page) {
   await transaction.put("orders", { place: "own", ids: page.order ?? order.ids, token: page.token })
 }
 
-/** The items of all pages. */
-async function pages(path, member) {
+/** The items of all pages. The ids of those that the server can't read are added to `damaged`. */
+async function pages(path, member, damaged) {
   const items = []
   for (let after = ""; ;) {
     const { body } = await call("GET", path + after)
     items.push(...body[member])
+    damaged?.push(...body.damaged ?? [])
     if (body.next === undefined) return items
     after = `&after=${segment(body.next)}`
   }
