@@ -18,7 +18,7 @@ import SQLite
 /// <https://sqlite.org/fts5.html#contentless_tables>
 enum CatalogueSchema {
   /// The edition of the tables and of the splitting into words, stored in the header as `user_version`.
-  static let version: Int32 = 3
+  static let version: Int32 = 4
 
   /// Creates the tables in a new database.
   static func create(in connection: Connection) throws {

@@ -1,6 +1,7 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
 let letters, stopWords, equals, latin, pricePattern
-useTables("", "", "wifi,wlan,wi fi", "a the and of at in near|hotel hotels||")
+// The commonest, until a search has fetched all.
+useTables("æae œoe øo łl đd ðd þth ßss ıi ςσ", "", "wifi,wlan,wi fi", "a the and of at in near|hotel hotels||")
 
 /**
  * Uses the server's tables, which come with the names of places: letters that do not decompose, letters with Latin ones for
