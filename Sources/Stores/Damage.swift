@@ -114,15 +114,14 @@ extension DocumentStore {
     var outcome = try await noting {
       try await storage.repair(extent, at: now(), pause: pause)
     }
+    if outcome.hasChanged {
+      subscriptions.wake(name)
+      // The next read of the document does what could not be done now. An error here does not undo the repair.
+      if !outcome.lost.isEmpty { try? await follower.restore(self, outcome.lost) }
+    }
     // The slow check reads no attachment twice, unless a piece of one may be among what it has removed.
     if pause == .zero || outcome.dropped > 0 {
       outcome.lostAttachments += try await forgetIncompleteAttachments()
-    }
-    guard outcome.hasChanged else { return outcome }
-    subscriptions.wake(name)
-    // The next read of the document does what could not be done now. An error here does not undo the repair.
-    if !outcome.lost.isEmpty {
-      try? await follower.restore(self, outcome.lost)
     }
     return outcome
   }
