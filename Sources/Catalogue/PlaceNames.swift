@@ -21,6 +21,9 @@ package struct PlaceNames: Sendable {
   /// The English names of countries and cities, by each name that only other languages have.
   private var meanings: [String: Set<String>] = [:]
 
+  /// The keys of the names so far, while the table is made: many are in several lists.
+  private var made: [String: String] = [:]
+
   private init() {
     let regions = RegionNames.all()
     for region in regions {
@@ -39,10 +42,10 @@ package struct PlaceNames: Sendable {
     }
     // Some lists have a part of the United Kingdom as the country.
     for region in NamedRegion.byCountry["GB"] ?? [] {
-      know(Self.joined(region.names), asCountry: region.country)
+      know(joined(region.names), asCountry: region.country)
     }
     // A country's own names come before another's name in a foreign language.
-    for region in regions { know(Self.joined(region.foreignNames), asCountry: region.code) }
+    for region in regions { know(joined(region.foreignNames), asCountry: region.code) }
     for line in CityNames.lines + CityNames.airports {
       let fields = line.split(separator: "|").map(String.init)
       add(Array(fields.dropFirst()), in: fields[0])
@@ -62,14 +65,15 @@ package struct PlaceNames: Sendable {
       }
     }
     for state in StateNames.all {
-      let name = state.names.first.map(Self.key)
-      for other in Self.joined(state.names + [state.code]) {
+      let name = joined(Array(state.names.prefix(1))).first
+      for other in joined(state.names + [state.code]) {
         states[state.country + " " + other] = name
       }
       let isCodeWritten = Self.writtenCodes.contains(state.country)
       mean(
         state.names.first, by: state.names + (isCodeWritten ? [state.code] : []), beside: [])
     }
+    made = [:]
     cityNames = Set(cities.keys.map { String($0.dropFirst(3)) })
   }
 
@@ -95,8 +99,18 @@ package struct PlaceNames: Sendable {
     Set(names.map { Self.key($0) }.filter { !$0.isEmpty })
   }
 
+  private mutating func joined(_ names: [String]) -> Set<String> {
+    var keys: Set<String> = []
+    for name in names {
+      let key = made[name] ?? Self.key(name)
+      made[name] = key
+      if !key.isEmpty { keys.insert(key) }
+    }
+    return keys
+  }
+
   private mutating func add(_ names: [String], toCountry code: String) {
-    let names = Self.joined(names)
+    let names = joined(names)
     countries[code, default: []].formUnion(names)
     know(names, asCountry: code)
   }
@@ -106,18 +120,18 @@ package struct PlaceNames: Sendable {
   }
 
   private mutating func add(_ names: [String], in code: String, _ foreignNames: [String] = []) {
-    var names = Self.joined(names)
+    var names = joined(names)
     // The lists overlap: ICU's cities and ours.
     for name in names { names.formUnion(cities[code + " " + name] ?? []) }
-    for name in names.union(Self.joined(foreignNames)) { cities[code + " " + name] = names }
+    for name in names.union(joined(foreignNames)) { cities[code + " " + name] = names }
     if code == "HK" || code == "MO" {
-      for name in names.union(Self.joined(foreignNames)) { cities["CN " + name] = names }
+      for name in names.union(joined(foreignNames)) { cities["CN " + name] = names }
     }
   }
 
   private mutating func mean(_ name: String?, by foreign: [String], beside own: [String]) {
-    guard let name = name.map(Self.key), !name.isEmpty else { return }
-    for other in Self.joined(foreign).subtracting(Self.joined(own)) where other != name {
+    guard let name, let name = joined([name]).first else { return }
+    for other in joined(foreign).subtracting(joined(own)) where other != name {
       meanings[other, default: []].insert(name)
     }
   }

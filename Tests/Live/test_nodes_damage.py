@@ -159,7 +159,7 @@ def test_a_damaged_row_of_the_registry_is_named_and_made_anew(nodes, tmp_path):
     finally:
         assert restored.stop() == 0
     assert bookmarks(first, other) == ["h"]
-    assert f"{key}: its row was written again" in run("repair", "--database", nodes.url)
+    assert f"{key}: it was registered again" in run("repair", "--database", nodes.url)
     run("backup", tmp_path / "second", "--database", nodes.url)
     assert bookmarks(first, token) == ["h"]
 

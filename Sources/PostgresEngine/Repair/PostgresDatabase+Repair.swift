@@ -52,6 +52,9 @@ extension PostgresDatabase {
         } catch let error as ServiceError where isFree && error.code == .absent {
           try Self.finishErasing(name, on: connection)
           return "it was erased before, so its rows were removed"
+        } catch let error as ServiceError where error.code == .integrity {
+          // Several stores have this key.
+          return nil
         }
       }
       if let outcome {
