@@ -124,6 +124,7 @@ def test_a_question_is_closed_when_its_person_has_logged_out_in_another_tab(brow
     page.driver.switch_to.new_window("tab")
     page.visit("/account")
     page.press("Log out")
+    page.press("Log out and lose them")
     page.says("Nothing of yours is left in this browser")
     page.driver.switch_to.window(asked)
     page.says("Nothing bookmarked yet")
