@@ -181,7 +181,7 @@ def test_conflict_is_seen_and_resolved(db):
     assert db.update(leaves, new_edits=False) == []
     winner = db.get("torn", conflicts=True)
     assert (winner.rev, winner["_conflicts"]) == ("2-c", ["2-b"])
-    assert [leaf["ok"]["side"] for leaf in db.get("torn", open_revs="all")] == ["2-c", "2-b"]
+    assert [leaf["ok"]["side"] for leaf in db.get("torn", open_revs="all")] == ["2-b", "2-c"]
     assert db.get("torn", open_revs='["2-b"]')[0]["ok"]["side"] == "2-b"
     db.delete({"_id": "torn", "_rev": "2-b"})
     assert "_conflicts" not in db.get("torn", conflicts=True)

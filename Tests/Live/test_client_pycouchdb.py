@@ -172,7 +172,7 @@ def test_conflict_is_seen_and_resolved(db, server):
     assert db.resource.post("_bulk_docs", data=body)[1] == []
     assert db.get("torn", conflicts="true")["_conflicts"] == ["1-b"]
     found = db.get("torn", open_revs="all")
-    assert [leaf["ok"]["side"] for leaf in found] == ["1-c", "1-b"]
+    assert [leaf["ok"]["side"] for leaf in found] == ["1-b", "1-c"]
     db.delete({"_id": "torn", "_rev": "1-b"})
     assert "_conflicts" not in db.get("torn", conflicts="true")
 
