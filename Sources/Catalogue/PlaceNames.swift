@@ -99,6 +99,7 @@ package struct PlaceNames: Sendable {
     Set(names.map { Self.key($0) }.filter { !$0.isEmpty })
   }
 
+  /// The same while the table is made.
   private mutating func joined(_ names: [String]) -> Set<String> {
     var keys: Set<String> = []
     for name in names {

@@ -184,12 +184,11 @@ enum SpelledQuery {
       if let last = spaced.last, last == "," || last == ";", !("0"..."9").contains(scalar) {
         spaced.append(" ")
       }
-      let neighbours = scalars[max(0, index - 3)..<index] + scalars[(index + 1)...].prefix(3)
-      if scalar == "/", neighbours.count == 6, neighbours.allSatisfy(\.properties.isAlphabetic) {
-        spaced.append(" ")
-      } else {
-        spaced.append(scalar)
-      }
+      let isBetweenWords =
+        scalar == "/" && index >= 3 && index + 3 < scalars.count
+        && (scalars[(index - 3)..<index] + scalars[(index + 1)...(index + 3)])
+          .allSatisfy(\.properties.isAlphabetic)
+      spaced.append(isBetweenWords ? " " : scalar)
     }
     return String(spaced)
   }

@@ -61,6 +61,10 @@ import Testing
       #"{"city":"C","postcode":"1","state":"S"}"#
     ),
     (#"{"id":1,"name":"A","City, Country":"C, France"}"#, #"{"city":"C","country":"France"}"#),
+    (
+      #"{"name":"A","features.rooms":1,"services_fee":0,"features.spa":1}"#,
+      #"{"amenities":["spa"],"features.rooms":1,"services_fee":0}"#
+    ),
     (#"{"name":"A","isDisabled":true}"#, #"{"amenities":null,"isDisabled":true}"#),
     (
       #"{"name":"A","hasDisabledAccess":true}"#,

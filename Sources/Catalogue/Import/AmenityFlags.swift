@@ -80,9 +80,11 @@ enum AmenityFlags {
   /// Names of an amenity's text in an object with facts about it.
   private static let texts: Set<String> = ["name", "title", "label", "text"]
 
-  /// What says how many amenities there are, or in which language.
+  /// What says how many or how much there is, or in which language: the 1 or 0 of `features.rooms` and `services_fee` is no
+  /// yes or no.
   private static let numbers: Set<String> = [
     "count", "number", "total", "num", "score", "rating", "rank", "id", "ids", "en", "text", "txt",
+    "rooms", "floors", "beds", "fee", "fees", "price", "cost", "charge",
   ]
 
   private static func isAmenity(_ name: String) -> Bool {
