@@ -116,6 +116,15 @@ package struct AllDocumentsQuery: Sendable {
     if let key = try given.json("key").map(KeyBound.init) {
       (start, end, includesEnd) = (key, key, true)
     }
+    guard keys == nil else { return }
+    start = start ?? Self.id(given, "startkey_docid", "start_key_doc_id")
+    end = end ?? Self.id(given, "endkey_docid", "end_key_doc_id")
+  }
+
+  /// The id that a view's rows with equal keys begin or end at. Here ids are the keys, so it counts where there is no key
+  /// (CouchDB, `couch_mrview_util:all_docs_key_opts`).
+  private static func id(_ given: CouchParameters, _ names: String...) -> KeyBound? {
+    names.lazy.compactMap { given[$0] }.first.map { .at($0) }
   }
 }
 
@@ -140,7 +149,7 @@ extension AllDocumentsQuery {
   private func range(from start: KeyBound?, to end: KeyBound?) -> DocumentRange? {
     let low = descending ? end : start
     let high = descending ? start : end
-    if low == .last || high == .first { return nil }
+    if high == .first { return nil }
     if let low, let high, low.follows(high) { return nil }
     var range = DocumentRange(descending: descending)
     if case .at(let id) = low { range.start = id }
@@ -173,6 +182,15 @@ extension AllDocumentsQuery.Scope {
     case .locals: range?.among(LocalID.clientPrefix, before: "_local0")
     }
   }
+
+  /// Whether a requested key has a row, if only `not_found`. As in CouchDB an id of another kind has none.
+  func hasRow(for key: JSONNode) -> Bool {
+    switch self {
+    case .everything: true
+    case .designs: key.string.map { DocumentID(stored: $0).isDesign } ?? false
+    case .locals: key.string?.utf8.starts(with: LocalID.clientPrefix.utf8) ?? false
+    }
+  }
 }
 
 extension String {
@@ -180,32 +198,24 @@ extension String {
   fileprivate var successor: String { self + "\0" }
 }
 
-/// A key at which `_all_docs` begins or ends, in CouchDB's order of JSON values: null, Booleans and numbers come before
-/// all strings, arrays and objects after them. Strings are compared by bytes, as ids are.
+/// A key at which `_all_docs` begins or ends. Ids are compared by bytes, and every key that is no string comes before all
+/// ids, arrays and objects too: CouchDB compares these keys as Erlang's terms, not in the order of a view.
 ///
-/// Source: CouchDB, "Views collation"; "GET /{db}/_all_docs".
+/// Source: CouchDB, `couch_bt_engine:fold_docs`.
 enum KeyBound: Sendable, Equatable {
   /// Before every id.
   case first
   /// At an id.
   case at(String)
-  /// After every id.
-  case last
 
-  init(_ key: JSONNode) {
-    switch key.kind {
-    case .null, .bool, .number: self = .first
-    case .string: self = .at(key.string ?? "")
-    case .array, .object: self = .last
-    }
-  }
+  init(_ key: JSONNode) { self = key.string.map { .at($0) } ?? .first }
 
   /// Whether the bound comes after another.
   func follows(_ other: KeyBound) -> Bool {
     switch (self, other) {
     case (.at(let text), .at(let other)): other.precedesBytes(of: text)
-    case (.first, _), (_, .last): false
-    case (.last, _), (_, .first): true
+    case (.first, _): false
+    case (.at, .first): true
     }
   }
 }

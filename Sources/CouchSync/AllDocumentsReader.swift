@@ -101,7 +101,7 @@ struct AllDocumentsReader: AnswerReader {
       let id = key.string.map(DocumentID.init(stored:))
       if let written = id.flatMap({ known[$0] }) {
         text.repeatValue(at: written)
-      } else {
+      } else if query.scope.hasRow(for: key) {
         text.writer.beginObject()
         let start = text.writer.bytes.count - 1
         let isFound = try append(key: key, view)

@@ -124,7 +124,7 @@ import Testing
       let listed = try await api.call(.get, path + "/_design_docs", token: token)
       #expect(listed.json["rows"]?.array?.map { $0["id"]?.string } == ["_design/x"])
       let posted = try await api.call(
-        .post, path + "/_design_docs", token: token, body: #"{"keys":["a","_design/x"]}"#)
+        .post, path + "/_design_docs", token: token, body: #"{"keys":["_design/a","_design/x"]}"#)
       #expect(posted.json["rows"]?.array?.first?["error"] == "not_found")
       let queries = #"{"queries":[{"limit":1},{"keys":["b"]}]}"#
       let several = try await api.call(
@@ -144,7 +144,7 @@ import Testing
         .get, path + "/_local_docs?include_docs=true", token: token)
       #expect(listed.json["rows"]?.array?.map { $0["id"]?.string } == ["_local/x"])
       let posted = try await api.call(
-        .post, path + "/_local_docs", token: token, body: #"{"keys":["_local/x","a"]}"#)
+        .post, path + "/_local_docs", token: token, body: #"{"keys":["_local/x","_local/a"]}"#)
       #expect(posted.json["rows"]?.array?.last?["error"] == "not_found")
     }
   }
