@@ -32,7 +32,7 @@ package struct IndexRequest: Sendable {
     let name = named ?? automatic
     let design = UseIndex.name(of: try QueryOption.text("ddoc", in: body) ?? automatic)
     guard !name.isEmpty, !design.isEmpty else {
-      throw ServiceError.badRequest("Index name or ddoc cannot be empty string")
+      throw ServiceError(.emptyString, "Index name or ddoc cannot be empty string")
     }
     definition = try IndexDefinition(
       design: try Self.designID(design), name: name, sort: sort,

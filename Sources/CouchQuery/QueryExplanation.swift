@@ -13,12 +13,14 @@ package struct QueryExplanation {
   /// Those of them that the query requests by name; all when it requests none of them.
   private let pool: [QueryIndex]
 
-  /// Makes the explanation of a planner's choice. A choice that `_find` would refuse is explained too.
-  package init(_ planner: QueryPlanner) {
+  /// Makes the explanation of a planner's choice. A sort that `_find` would refuse is explained too, with no index.
+  /// - Throws: 400 `invalid_index` when the query does not allow the fallback that it needs.
+  package init(_ planner: QueryPlanner) throws {
     self.planner = planner
     request = planner.request
     ranked = planner.ranked
     let named = ranked.filter { planner.isNamed($0) }
+    if named.isEmpty, !ranked.isEmpty { try planner.checkFallback(ranked) }
     pool = named.isEmpty ? ranked : named
   }
 

@@ -54,9 +54,9 @@ package struct QueryPlanner {
   }
 
   /// Chooses the plan.
-  /// - Throws: 400 `no_usable_index` when no index has the requested order, or when only the index of all documents is
-  ///   left and the query does not allow a fallback; `invalid_index` when the requested index can't be used and the
-  ///   query does not allow a fallback; `invalid_bookmark` when the bookmark is of another kind of index.
+  /// - Throws: 400 `no_usable_index` when no index has the requested order; `invalid_index` when the query does not
+  ///   allow a fallback, and the requested index can't be used or only the index of all documents is left;
+  ///   `invalid_bookmark` when the bookmark is of another kind of index.
   package func plan() throws -> QueryPlan {
     let usable = ranked
     guard !usable.isEmpty else { throw Self.noSortIndex }
@@ -157,7 +157,10 @@ package struct QueryPlanner {
     return nil
   }
 
-  private func checkFallback(_ usable: [QueryIndex]) throws {
+  /// Checks that a query may use an index that it does not request.
+  /// - Parameter usable: the indexes that can be used for it.
+  /// - Throws: 400 `invalid_index`.
+  func checkFallback(_ usable: [QueryIndex]) throws {
     guard !request.allowsFallback else { return }
     if let wanted = request.useIndex {
       throw ServiceError(
@@ -167,7 +170,7 @@ package struct QueryPlanner {
     }
     guard usable.count == 1, case .documents = usable[0] else { return }
     throw ServiceError(
-      .noUsableIndex, "You must specify a valid index with the `use_index` parameter.")
+      .invalidIndex, "You must specify an index with the `use_index` parameter.")
   }
 
   private static let noSortIndex = ServiceError(

@@ -2,6 +2,7 @@ package import Stores
 
 /// CouchDB has a word for each of these.
 extension ServiceError.Code {
+  package static let emptyString = Self("emptyString")
   package static let invalidBookmark = Self("invalidBookmark")
   package static let invalidBoolean = Self("invalidBoolean")
   package static let invalidDesignLanguage = Self("invalidDesignLanguage")

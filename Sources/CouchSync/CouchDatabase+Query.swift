@@ -38,7 +38,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "POST /{db}/_explain".
   package func explain(_ request: FindRequest) async throws -> CouchAnswer {
     let definitions = try await indexCatalogue().definitions
-    return CouchAnswer(QueryExplanation(QueryPlanner(definitions, request)).json(name).bytes)
+    return CouchAnswer(try QueryExplanation(QueryPlanner(definitions, request)).json(name).bytes)
   }
 }
 

@@ -109,7 +109,7 @@ struct QueryIndexTests {
       (#"{"index":{"fields":["a"]},"type":null}"#, "400 invalid_string"),
       (#"{"index":{"fields":["a"]},"name":""}"#, "400 bad_request"),
       (#"{"index":{"fields":["a"]},"name":5}"#, "400 invalid_string"),
-      (#"{"index":{"fields":["a"]},"ddoc":""}"#, "400 bad_request"),
+      (#"{"index":{"fields":["a"]},"ddoc":""}"#, "400 invalid_empty_string"),
       (#"{"index":{"fields":["a"]},"ddoc":["x"]}"#, "400 invalid_string"),
       (#"{"index":{"fields":["a"]},"partitioned":true}"#, "400 bad_request"),
       (#"{"index":{"fields":["a"]},"partitioned":1}"#, "400 invalid_partitioned_value"),

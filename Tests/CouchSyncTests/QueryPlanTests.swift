@@ -123,9 +123,10 @@ struct QueryPlanTests {
       (#"{"selector":{"a":1},"use_index":["a","x"],\#(strict)}"#, "400 invalid_index"),
       (#"{"selector":{"a":1},\#(strict)}"#, "none"),
       (#"{"selector":{"type":"t"},\#(strict)}"#, "none"),
-      (#"{"selector":{"b":1},\#(strict)}"#, "400 no_usable_index"),
+      (#"{"selector":{"b":1},\#(strict)}"#, "400 invalid_index"),
     ] {
       #expect(await refusal { try await couch.find(request) } == outcome, "\(request)")
+      #expect(await refusal { try await chosen(couch, request) } == outcome, "\(request)")
     }
   }
 

@@ -242,7 +242,7 @@ def test_query_without_an_index_warns(hotels):
     assert find(hotels, {"_id": "a"})["docs"]
     refused = hotels.call(
         "POST", "/_find", json={"selector": {"city": "Bonn"}, "allow_fallback": False})
-    assert failed(refused) == (400, "no_usable_index")
+    assert failed(refused) == (400, "invalid_index")
 
 
 def test_statistics_tell_what_it_took(hotels):
