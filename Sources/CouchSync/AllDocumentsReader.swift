@@ -57,6 +57,7 @@ struct AllDocumentsReader: AnswerReader {
     if keys.hasMore { try look(view) }
     if range != nil { try walk(view) }
     guard range == nil, !keys.hasMore else { return false }
+    text.writer.append([0x0A])
     text.writer.endArray()
     text.writer.endObject()
     return true
@@ -100,9 +101,10 @@ struct AllDocumentsReader: AnswerReader {
     while let key = keys.next() {
       let id = key.string.map(DocumentID.init(stored:))
       if let written = id.flatMap({ known[$0] }) {
+        text.writer.beginLine()
         text.repeatValue(at: written)
       } else if query.scope.hasRow(for: key) {
-        text.writer.beginObject()
+        beginRow()
         let start = text.writer.bytes.count - 1
         let isFound = try append(key: key, view)
         text.writer.endObject()
@@ -148,7 +150,7 @@ struct AllDocumentsReader: AnswerReader {
     guard let walked = range else { return }
     var rest: DocumentRange?
     try view.documents(walked) { document in
-      text.writer.beginObject()
+      beginRow()
       try append(document, view)
       guard goesOn() else { return false }
       guard pauses(view) else { return true }
@@ -165,7 +167,7 @@ struct AllDocumentsReader: AnswerReader {
       if skippedLocals < query.skip {
         skippedLocals += 1
       } else {
-        text.writer.beginObject()
+        beginRow()
         append(id, document)
         guard goesOn() else { return false }
       }
@@ -174,6 +176,12 @@ struct AllDocumentsReader: AnswerReader {
       return false
     }
     range = rest
+  }
+
+  /// Begins a row on a line of its own, as in CouchDB: scripts that make a backup with `sed` read line by line.
+  private mutating func beginRow() {
+    text.writer.beginLine()
+    text.writer.beginObject()
   }
 
   /// Ends a row of a range.

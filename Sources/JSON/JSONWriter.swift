@@ -43,6 +43,12 @@ package struct JSONWriter: Sendable {
     needsComma = false
   }
 
+  /// Begins a line: the next value stands behind the comma that is due and a line break.
+  package mutating func beginLine() {
+    if needsComma { bytes.append(JSONByte.comma) }
+    beginText(after: [0x0A])
+  }
+
   /// Appends a string in quotation marks with the fewest escapes (RFC 8785 section 3.2.2.2).
   package static func appendString(_ string: String, to output: inout [UInt8]) {
     var string = string

@@ -58,9 +58,15 @@ struct AllDocumentsScopeTests {
     let row = #"{"id":"b","key":"b","value":{"rev":"\#(revision)"}}"#
     #expect(
       try await couch.database.allDocuments(queries).text
-        == #"{"results":[{"total_rows":1,"offset":0,"rows":[]},"#
-        + #"{"total_rows":1,"offset":0,"rows":[\#(row)]},"#
-        + #"{"total_rows":1,"offset":null,"rows":[\#(row),{"key":"a","error":"not_found"}]}]}"#)
+        == """
+        {"results":[{"total_rows":1,"offset":0,"rows":[
+        ]},{"total_rows":1,"offset":0,"rows":[
+        \(row)
+        ]},{"total_rows":1,"offset":null,"rows":[
+        \(row),
+        {"key":"a","error":"not_found"}
+        ]}]}
+        """)
   }
 
   @Test(arguments: ["{}", #"{"queries":{}}"#, #"{"queries":[1]}"#])
