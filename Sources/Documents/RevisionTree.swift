@@ -129,13 +129,8 @@ extension RevisionTree {
   /// several. Source: CouchDB, "POST /{db}/_purge".
   /// - Returns: an empty tree when no leaf stays.
   package func purging(_ revisions: Set<RevisionID>) -> RevisionTree {
-    var isNeeded = nodes.map { $0.isLeaf && !revisions.contains($0.revision) }
-    // Parents come before their children, so a backward loop sees all children of a node before the node.
-    for index in nodes.indices.reversed() where isNeeded[index] {
-      if let parent = nodes[index].parent { isNeeded[parent] = true }
-    }
     var rest = self
-    rest.remove { !isNeeded[$0] }
+    rest.keep(nodes.map { $0.isLeaf && !revisions.contains($0.revision) })
     // A merge may be among the purged revisions. Without the marks a peer can send the merged branches again.
     if rest.nodes.count < nodes.count { rest.closed = ClosedBranches() }
     return rest
@@ -146,12 +141,8 @@ extension RevisionTree {
   /// For a document of which nothing else is left.
   /// - Returns: an empty tree when none of the revisions is known.
   package func keeping(_ revisions: Set<RevisionID>) -> RevisionTree {
-    var isNeeded = nodes.map { revisions.contains($0.revision) }
-    for index in nodes.indices.reversed() where isNeeded[index] {
-      if let parent = nodes[index].parent { isNeeded[parent] = true }
-    }
     var rest = self
-    rest.remove { !isNeeded[$0] }
+    rest.keep(nodes.map { revisions.contains($0.revision) })
     guard rest.nodes.count < nodes.count else { return rest }
     rest.closed = ClosedBranches()
     let parents = Set(rest.nodes.compactMap(\.parent))
@@ -208,7 +199,9 @@ extension RevisionTree {
       if let index = indices[branch.key] { removed.insert(index) }
     }
     closed.standing = standing
-    if !removed.isEmpty { remove(leaves: removed) }
+    if !removed.isEmpty {
+      keep(nodes.indices.map { nodes[$0].isLeaf && !removed.contains($0) })
+    }
     return !removed.isEmpty
   }
 
@@ -223,9 +216,10 @@ extension RevisionTree {
     return closed.hasMark(ofLeaf: history[1])
   }
 
-  /// Removes leaves, and the ancestors that no other leaf has.
-  private mutating func remove(leaves: Set<Int>) {
-    var isNeeded = nodes.indices.map { nodes[$0].isLeaf && !leaves.contains($0) }
+  /// Removes all revisions but some, given by index, and their ancestors.
+  private mutating func keep(_ isKept: [Bool]) {
+    var isNeeded = isKept
+    // Parents come before their children, so a backward loop sees all children of a node before the node.
     for index in nodes.indices.reversed() where isNeeded[index] {
       if let parent = nodes[index].parent { isNeeded[parent] = true }
     }
