@@ -90,12 +90,7 @@ extension AccountService {
   package func hasAudit() async throws -> Bool {
     let range = AuditPiece.range(since: nil, at: now())
     return try await accounts.read(orAbsent: false) { view in
-      var isThere = false
-      try view.allLocals(range) { _, _ in
-        isThere = true
-        return false
-      }
-      return isThere
+      try !view.localIDs(range, atMost: 1) { $0 }.isEmpty
     }
   }
 

@@ -44,16 +44,9 @@ extension HotelService {
   package func adoptions(in user: StoreName) async throws -> [TakenOver] {
     let now = now()
     return try await read(user) { view in
-      var found: [TakenOver] = []
-      try view.locals(Self.receipts) { id, note in
-        if let guest = Self.guest(of: id),
-          let taken = TakenOver(of: guest, AdoptionReceipt(note), at: now)
-        {
-          found.append(taken)
-        }
-        return found.count < Self.listedAdoptions
-      }
-      return found.sorted { ($1.time, $1.guest.text) < ($0.time, $0.guest.text) }
+      try view.localValues(Self.receipts, atMost: Self.listedAdoptions) { id, note in
+        Self.guest(of: id).flatMap { TakenOver(of: $0, AdoptionReceipt(note), at: now) }
+      }.sorted { ($1.time, $1.guest.text) < ($0.time, $0.guest.text) }
     } ?? []
   }
 

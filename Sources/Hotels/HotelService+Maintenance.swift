@@ -44,12 +44,7 @@ extension HotelService {
     let ids = try await stores.visit(name) { store in
       guard let store else { return [LocalID]() }
       return try await store.read { view in
-        var ids: [LocalID] = []
-        try view.locals(Self.receipts) { id, _ in
-          ids.append(id)
-          return ids.count < Self.receiptsAtOnce
-        }
-        return ids
+        try view.localValues(Self.receipts, atMost: Self.receiptsAtOnce) { id, _ in id }
       }
     }
     var gone: [LocalID] = []

@@ -1,4 +1,3 @@
-import Crypto
 package import Documents
 import JSON
 package import Stores
@@ -73,7 +72,7 @@ package struct Invitation: Sendable, Equatable {
   var forgottenAt: Timestamp { expiresAt.adding(seconds: Self.memorySeconds) }
 
   static func hash(of token: String) -> String {
-    Hex.string(Array(SHA256.hash(data: Array(token.utf8))))
+    Hex.digest(of: token, digits: 64)
   }
 
   /// The invitation of a token; nil for an unknown one.
@@ -84,10 +83,8 @@ package struct Invitation: Sendable, Equatable {
 
   /// The invitations to a list that are neither accepted nor withdrawn, in the order of their ids.
   static func all(of list: AccountID, in view: any StoreView) throws -> [Invitation] {
-    var hashes: [String] = []
-    try view.locals(ListKeys.range(ListKeys.invitations(to: list))) { _, note in
-      if let hash = try ListDirectory.root(of: note)["hash"]?.string { hashes.append(hash) }
-      return true
+    let hashes = try view.localValues(ListKeys.range(ListKeys.invitations(to: list))) { _, note in
+      try ListDirectory.root(of: note)["hash"]?.string
     }
     return try hashes.compactMap { hash in
       try view.local(ListKeys.invitation(hash)).flatMap { try Invitation($0, hash: hash) }

@@ -69,12 +69,8 @@ struct ListDirectory: Sendable {
       guard let store else { return lists.map { _ in 0 } }
       return try await store.read(inSlices: [Int]()) { counts, view in
         while counts.count < lists.count {
-          var count = 0
-          try view.allLocals(ListKeys.range(ListKeys.members(of: lists[counts.count]))) { _, _ in
-            count += 1
-            return true
-          }
-          counts.append(count)
+          let range = ListKeys.range(ListKeys.members(of: lists[counts.count]))
+          counts.append(try view.localIDs(range) { $0 }.count)
           if view.slice.isOver, counts.count < lists.count { return nil }
         }
         return counts
@@ -96,12 +92,7 @@ struct ListDirectory: Sendable {
   /// that have ended. The id of a record says enough, also of one that can't be read.
   func lists(noted prefix: String, limit: Int) async throws -> [AccountID] {
     try await read(orAbsent: []) { view in
-      var lists: [AccountID] = []
-      try view.allLocals(ListKeys.range(prefix)) { id, _ in
-        if let list = ListKeys.last(of: id) { lists.append(list) }
-        return lists.count < limit
-      }
-      return lists
+      try view.localIDs(ListKeys.range(prefix), atMost: limit, ListKeys.last)
     }
   }
 
@@ -151,38 +142,30 @@ extension ListDirectory {
 
   /// The owner of a list; nil for an absent list, and for a list without an owner.
   static func owner(of list: AccountID, in view: any StoreView) throws -> AccountID? {
-    var owner: AccountID?
-    try view.locals(ListKeys.range(ListKeys.members(of: list))) { id, note in
-      if try role(note) == .owner { owner = ListKeys.last(of: id) }
-      return owner == nil
-    }
-    return owner
+    try view.localValues(ListKeys.range(ListKeys.members(of: list)), atMost: 1) { id, note in
+      try role(note) == .owner ? ListKeys.last(of: id) : nil
+    }.first
   }
 
   static func lists(
     of account: AccountID, after last: AccountID?, limit: Int, in view: any StoreView
   ) throws -> [(id: AccountID, role: ListRole)] {
-    var lists: [(id: AccountID, role: ListRole)] = []
     var range = ListKeys.range(ListKeys.lists(of: account))
     if let last { range.start = ListKeys.membership(account, last).text + "\u{0}" }
     guard limit > 0 else { return [] }
-    try view.locals(range) { id, note in
-      if let list = ListKeys.last(of: id), let role = try role(note) { lists.append((list, role)) }
-      return lists.count < limit
+    return try view.localValues(range, atMost: limit) { id, note in
+      guard let list = ListKeys.last(of: id), let role = try role(note) else { return nil }
+      return (list, role)
     }
-    return lists
   }
 
   /// How many lists of an account it has made, or has joined.
   static func count(
     ofListsOf account: AccountID, made isMade: Bool, in view: any StoreView
   ) throws -> Int {
-    var count = 0
-    try view.locals(ListKeys.range(ListKeys.lists(of: account))) { _, note in
-      count += try Self.isMade(note) == isMade ? 1 : 0
-      return true
-    }
-    return count
+    try view.localValues(ListKeys.range(ListKeys.lists(of: account))) { _, note in
+      try Self.isMade(note)
+    }.count { $0 == isMade }
   }
 
   /// Whether an account has made the list of its membership.

@@ -230,12 +230,7 @@ extension ListService {
   /// - Returns: the failures.
   package func finishImports(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     let records: [LocalID] = try await directory.read(orAbsent: []) { view in
-      var records: [LocalID] = []
-      try view.allLocals(ListKeys.range(ListKeys.importedPrefix)) { id, _ in
-        records.append(id)
-        return true
-      }
-      return records
+      try view.localIDs(ListKeys.range(ListKeys.importedPrefix)) { $0 }
     }
     var failures: [any Error] = []
     for record in records {

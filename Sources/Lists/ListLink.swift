@@ -1,4 +1,3 @@
-import Crypto
 package import Documents
 import JSON
 package import Stores
@@ -42,7 +41,7 @@ package struct ListLink: Sendable, Equatable {
   }
 
   private static func hash(of secret: String) -> String {
-    Hex.string(Array(SHA256.hash(data: Array(secret.utf8))))
+    Hex.digest(of: secret, digits: 64)
   }
 
   /// The list that a secret shows; nil for every secret that shows none, whether it never did or does not any more.
@@ -55,10 +54,8 @@ package struct ListLink: Sendable, Equatable {
 
   /// The links to a list, in the order of their ids.
   static func all(of list: AccountID, in view: any StoreView) throws -> [ListLink] {
-    var hashes: [String] = []
-    try view.locals(ListKeys.range(ListKeys.links(to: list))) { _, note in
-      if let hash = try ListDirectory.root(of: note)["hash"]?.string { hashes.append(hash) }
-      return true
+    let hashes = try view.localValues(ListKeys.range(ListKeys.links(to: list))) { _, note in
+      try ListDirectory.root(of: note)["hash"]?.string
     }
     return try hashes.compactMap { try ListLink(hash: $0, in: view) }
   }

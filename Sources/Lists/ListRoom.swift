@@ -24,12 +24,7 @@ enum ListRoom {
 
   /// What the lists of an owner were given together.
   static func sum(of owner: AccountID, in view: any StoreView) throws -> Int64 {
-    var sum: Int64 = 0
-    try view.locals(ListKeys.range(of(owner))) { _, note in
-      sum += try bytes(note)
-      return true
-    }
-    return sum
+    try view.localValues(ListKeys.range(of(owner))) { _, note in try bytes(note) }.reduce(0, +)
   }
 
   private static func bytes(_ note: LocalDocument) throws -> Int64 {

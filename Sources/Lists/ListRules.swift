@@ -162,10 +162,8 @@ extension StoreChanges {
     of list: AccountID, at now: Timestamp, withAccount erased: AccountID? = nil
   ) throws -> EndedList {
     var ended = EndedList()
-    try view.allLocals(ListKeys.range(ListKeys.members(of: list))) { id, _ in
-      if let account = ListKeys.last(of: id) { ended.members.append(account) }
-      return ended.members.count < Self.removedAtOnce
-    }
+    ended.members = try view.localIDs(
+      ListKeys.range(ListKeys.members(of: list)), atMost: Self.removedAtOnce, ListKeys.last)
     for account in ended.members { erase(account, from: list, at: account == erased ? nil : now) }
     ended.isDone = ended.members.count < Self.removedAtOnce
     guard ended.isDone else { return ended }
@@ -290,12 +288,7 @@ extension StoreChanges {
   }
 
   mutating func eraseAll(_ prefix: String) throws {
-    var ids: [LocalID] = []
-    try view.allLocals(ListKeys.range(prefix)) { id, _ in
-      ids.append(id)
-      return true
-    }
-    for id in ids { write(LocalEdit(id, nil)) }
+    for id in try view.localIDs(ListKeys.range(prefix), { $0 }) { write(LocalEdit(id, nil)) }
   }
 
   /// Writes a local document of the service.

@@ -29,11 +29,9 @@ struct OwnerlessList: Sendable {
 
   /// The lists without an owner that an account is on and has not declined.
   static func offered(to account: AccountID, in view: any StoreView) throws -> [OwnerlessList] {
-    var lists: [AccountID] = []
-    try view.locals(ListKeys.range(ListKeys.lists(of: account))) { id, note in
+    let lists = try view.localValues(ListKeys.range(ListKeys.lists(of: account))) { id, note in
       let isDeclined = try ListDirectory.root(of: note)["declined"]?.bool ?? false
-      if !isDeclined, let list = ListKeys.last(of: id) { lists.append(list) }
-      return true
+      return isDeclined ? nil : ListKeys.last(of: id)
     }
     return try lists.compactMap { try of($0, in: view) }
   }
@@ -106,14 +104,7 @@ extension ListService {
 extension ListDirectory {
   /// The first record of a range, whether it can be read or not.
   fileprivate func first(in range: DocumentRange) async throws -> LocalID? {
-    try await read(orAbsent: nil) { view in
-      var first: LocalID?
-      try view.allLocals(range) { id, _ in
-        first = id
-        return false
-      }
-      return first
-    }
+    try await read(orAbsent: nil) { view in try view.localIDs(range, atMost: 1) { $0 }.first }
   }
 }
 

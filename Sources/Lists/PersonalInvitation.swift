@@ -70,16 +70,9 @@ package struct PersonalInvitation: Sendable, Equatable {
   fileprivate static func all(
     of account: AccountID, in view: any StoreView
   ) throws -> [PersonalInvitation] {
-    var found: [PersonalInvitation] = []
-    try view.locals(ListKeys.range(ListKeys.invited(account))) { id, note in
-      if let list = ListKeys.last(of: id),
-        let invitation = try PersonalInvitation(note, of: account, to: list)
-      {
-        found.append(invitation)
-      }
-      return true
+    try view.localValues(ListKeys.range(ListKeys.invited(account))) { id, note in
+      try ListKeys.last(of: id).flatMap { try PersonalInvitation(note, of: account, to: $0) }
     }
-    return found
   }
 
   /// The invitations that an account sees, newest first.
@@ -93,12 +86,7 @@ package struct PersonalInvitation: Sendable, Equatable {
   static func accounts(
     invitedTo list: AccountID, atMost limit: Int, in view: any StoreView
   ) throws -> [AccountID] {
-    var accounts: [AccountID] = []
-    try view.allLocals(ListKeys.range(ListKeys.invited(to: list))) { id, _ in
-      if let account = ListKeys.last(of: id) { accounts.append(account) }
-      return accounts.count < limit
-    }
-    return accounts
+    try view.localIDs(ListKeys.range(ListKeys.invited(to: list)), atMost: limit, ListKeys.last)
   }
 
   fileprivate var usersValue: JSONValue {
@@ -161,20 +149,16 @@ package struct InvitedUser: Sendable {
 
   /// The users who are invited to a list, in the order of their ids.
   static func all(of list: AccountID, in view: any StoreView) throws -> [InvitedUser] {
-    var users: [InvitedUser] = []
-    try view.locals(ListKeys.range(ListKeys.invited(to: list))) { id, note in
+    try view.localValues(ListKeys.range(ListKeys.invited(to: list))) { id, note in
       let root = try ListDirectory.root(of: note)
-      if let account = ListKeys.last(of: id), let id = root["id"]?.string.flatMap(AccountID.init),
+      guard let account = ListKeys.last(of: id),
+        let id = root["id"]?.string.flatMap(AccountID.init),
         let role = root["role"]?.string.flatMap(ListRole.init)
-      {
-        users.append(
-          InvitedUser(
-            id: id, account: account, username: root["name"]?.string ?? "", role: role,
-            createdAt: ListDirectory.time("createdAt", in: root)))
-      }
-      return true
+      else { return nil }
+      return InvitedUser(
+        id: id, account: account, username: root["name"]?.string ?? "", role: role,
+        createdAt: ListDirectory.time("createdAt", in: root))
     }
-    return users
   }
 }
 

@@ -84,14 +84,10 @@ extension LocalID {
 extension StoreView {
   /// The lost revisions of documents that were not written since; at most ``Damage/maximumNamed``.
   package func damage() throws -> [Damage] {
-    var notes: [Damage] = []
     // In ASCII `0` follows the slash.
     let range = DocumentRange(
       start: LocalID.damagePrefix, end: String(LocalID.damagePrefix.dropLast()) + "0")
-    try locals(range) { _, note in
-      if let damage = Damage(note) { notes.append(damage) }
-      return notes.count < 2 * Damage.maximumNamed
-    }
+    let notes = try localValues(range, atMost: 2 * Damage.maximumNamed) { _, note in Damage(note) }
     var open: [Damage] = []
     for damage in notes where open.count < Damage.maximumNamed {
       // The body was kept; only the history is lost.

@@ -64,15 +64,12 @@ final class FollowerBacklog: Sendable {
   /// The first entries that a store has notes of.
   /// - Throws: the view's errors.
   static func owed(in view: any StoreView) throws -> [Entry] {
-    var entries: [Entry] = []
-    try view.locals(.below(folder)) { note, _ in
+    try view.localValues(.below(folder), atMost: most) { note, _ in
       let parts = note.text.dropFirst(folder.count).split(separator: "/", maxSplits: 1)
-      if let first = parts.first, let number = UInt64(first, radix: 16), parts.count == 2 {
-        entries.append(Entry(id: DocumentID(stored: String(parts[1])), number: number))
-      }
-      return entries.count < most
+      guard let first = parts.first, let number = UInt64(first, radix: 16), parts.count == 2
+      else { return nil }
+      return Entry(id: DocumentID(stored: String(parts[1])), number: number)
     }
-    return entries
   }
 }
 

@@ -28,11 +28,7 @@ enum ListWriters {
 extension StoreChanges {
   /// Writes to a list's store who its members are.
   package mutating func setListWriters(_ accounts: [AccountID]) throws {
-    var former: Set<LocalID> = []
-    try view.locals(.below(ListWriters.folder)) { id, _ in
-      former.insert(id)
-      return true
-    }
+    let former = Set(try view.localValues(.below(ListWriters.folder)) { id, _ in id })
     let present = Set(accounts.map(ListWriters.id))
     for id in former.subtracting(present) { write(LocalEdit(id, nil)) }
     let mark = LocalDocument(revision: 1, body: DocumentBody.empty.bytes)

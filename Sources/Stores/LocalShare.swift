@@ -160,12 +160,7 @@ extension LocalShare {
   }
 
   func records(in view: any StoreView) throws -> [LocalRecord] {
-    var records: [LocalRecord] = []
-    try view.locals(.below(folder)) { id, document in
-      if let record = LocalRecord(document, id, below: folder) { records.append(record) }
-      return true
-    }
-    return records
+    try view.localValues(.below(folder)) { LocalRecord($1, $0, below: folder) }
   }
 }
 

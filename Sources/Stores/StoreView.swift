@@ -105,6 +105,32 @@ extension StoreView {
     }
   }
 
+  /// What `read` makes of the local documents of a range, in their order: at most `limit` values.
+  /// - Throws: `integrity` for a damaged one; the errors of `read`.
+  package func localValues<Value>(
+    _ range: DocumentRange, atMost limit: Int = .max,
+    _ read: (LocalID, LocalDocument) throws -> Value?
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try locals(range) { id, document in
+      if let value = try read(id, document) { values.append(value) }
+      return values.count < limit
+    }
+    return values
+  }
+
+  /// What `read` makes of the ids of a range's local documents, also of damaged ones: at most `limit` values.
+  package func localIDs<Value>(
+    _ range: DocumentRange, atMost limit: Int = .max, _ read: (LocalID) throws -> Value?
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try allLocals(range) { id, _ in
+      if let value = try read(id) { values.append(value) }
+      return values.count < limit
+    }
+    return values
+  }
+
   /// Reads the local documents of a range, and passes over those that can't be read, also if only `read` finds that: it
   /// throws `integrity` then.
   /// - Returns: what `read` has made of the others, except nil; and how many were passed over.

@@ -131,11 +131,7 @@ extension StoreChanges {
   }
 
   private mutating func dropOldest(_ count: Int, below folder: String) throws {
-    var known: [(id: LocalID, time: Int64)] = []
-    try view.locals(.below(folder)) { id, note in
-      known.append((id, note.revision))
-      return true
-    }
+    let known = try view.localValues(.below(folder)) { id, note in (id: id, time: note.revision) }
     let written = Set(locals.map(\.id))
     let oldest = known.filter { !written.contains($0.id) }.sorted { $0.time < $1.time }
     for (id, _) in oldest.prefix(count) { write(LocalEdit(id, nil)) }

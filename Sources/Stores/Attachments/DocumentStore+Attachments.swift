@@ -78,12 +78,9 @@ extension StoreView {
   /// An attachment whose document has not come since a time.
   fileprivate func abandonedUpload(before end: Timestamp) throws -> String? {
     guard try local(.attachmentTotal) != nil else { return nil }
-    var found: String?
-    try locals(.below(LocalID.uploadPrefix)) { id, note in
-      if try UploadMark(note).began < end { found = AnswerKeys.last(of: id) }
-      return found == nil
-    }
-    return found
+    return try localValues(.below(LocalID.uploadPrefix), atMost: 1) { id, note in
+      try UploadMark(note).began < end ? AnswerKeys.last(of: id) : nil
+    }.first
   }
 }
 

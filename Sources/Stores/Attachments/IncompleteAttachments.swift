@@ -74,11 +74,9 @@ private struct AttachmentSearch: Sendable {
   }
 
   private mutating func next(in view: any StoreView) throws -> AttachmentFacts? {
-    var next: (id: LocalID, facts: AttachmentFacts)?
-    try view.locals(rest) { id, note in
-      next = (id, try AttachmentFacts(note, of: AttachmentKey(stored: AnswerKeys.last(of: id))))
-      return false
-    }
+    let next = try view.localValues(rest, atMost: 1) { id, note in
+      (id: id, facts: try AttachmentFacts(note, of: AttachmentKey(stored: AnswerKeys.last(of: id))))
+    }.first
     guard let next else { return nil }
     rest = rest.behind(next.id.text)
     return next.facts
@@ -104,11 +102,9 @@ private struct NameSearch: Sendable {
   /// - Returns: whether a document was found, or everything was looked at.
   mutating func isComplete(in view: any StoreView) throws -> Bool {
     while true {
-      var next: (id: LocalID, record: AttachmentRecord)?
-      try view.locals(rest) { id, note in
-        next = (id, try AttachmentRecord(note))
-        return false
-      }
+      let next = try view.localValues(rest, atMost: 1) { id, note in
+        (id: id, record: try AttachmentRecord(note))
+      }.first
       guard let next else { return true }
       last = next.id.text
       rest = rest.behind(next.id.text)

@@ -51,10 +51,8 @@ extension StoreView {
   /// All attachments with their bytes, to be copied to another store. Only for a store that has few.
   package func newAttachments() throws -> [NewAttachment] {
     guard try local(.attachmentTotal) != nil else { return [] }
-    var all: [AttachmentFacts] = []
-    try locals(.below(LocalID.attachmentPrefix)) { id, note in
-      all.append(try AttachmentFacts(note, of: AttachmentKey(stored: AnswerKeys.last(of: id))))
-      return true
+    let all = try localValues(.below(LocalID.attachmentPrefix)) { id, note in
+      try AttachmentFacts(note, of: AttachmentKey(stored: AnswerKeys.last(of: id)))
     }
     return try all.map { facts in
       let pieces = try (0..<facts.pieceCount).map { index in
