@@ -23,15 +23,9 @@ extension AccountService {
     let token = try IDToken(idToken.exposed)
     let end = try await verify(token, from: address)
     let name = UserName(issuer: token.claims.issuer, subject: token.claims.subject)
-    let user: UserDocument
-    switch try await accounts.exchange(
+    let user = try await accounts.exchange(
       token: Hex.string(Array(SHA256.hash(data: token.signed))), forgottenAt: end, for: name,
       newcomer: newUser(), adopting: guest)
-    {
-    case .user(let known): user = known
-    case .usedToken: throw ServiceError.invalidToken("an ID token that was exchanged before")
-    case .guestSpent: throw ServiceError.guestSpent
-    }
     // The claim is stored. If this fails, the next log-in or the sweep completes it.
     for left in user.adopting {
       try? await carry(left, into: user.id, AccountKeys.user(name))

@@ -187,10 +187,7 @@ extension AccountService {
     }
     let hash = try await hashing.hash(PasswordRule.normalized(password), as: form)
     let user = newUser(adopting: guest.map { [$0] } ?? [])
-    switch try await accounts.create(name, user, password: hash) {
-    case .created: return user
-    case .taken: throw ServiceError.taken
-    case .guestSpent: throw ServiceError.guestSpent
-    }
+    try await accounts.create(name, user, password: hash)
+    return user
   }
 }

@@ -214,11 +214,7 @@ extension AccountService {
   /// owner from making space, with each later one that brings the same guest. So do those of a damaged store.
   /// - Throws: `guestSpent`; the stores' errors.
   func adopt(_ guest: AccountID, into user: VerifiedUser) async throws {
-    switch try await accounts.claim(guest: guest, for: user.name, id: user.id) {
-    case .claimed: break
-    case .spent: throw ServiceError.guestSpent
-    case .noAccount: throw ServiceError.badCredentials
-    }
+    try await accounts.claim(guest: guest, for: user.name, id: user.id)
     do { try await carry(guest, into: user.id, AccountKeys.user(user.name)) } catch {
       let code = ServiceError(error)?.code
       guard code == .quotaExceeded || code == .damaged || code == .integrity else { throw error }

@@ -79,38 +79,34 @@ struct AccountStore: Sendable {
 }
 
 extension AccountStore {
-  enum Exchange: Sendable {
-    case user(UserDocument)
-    case usedToken
-    /// Another user has adopted the guest, or the guest was erased.
-    case guestSpent
-  }
-
   /// Records that a token was used, creates the account if there is none, and claims the guest, in one transaction.
   /// When several requests bring the same token, the first commit wins.
   /// - Parameter token: the hash of the signed bytes. The signature is left out because ECDSA signatures can be
   ///   written in two ways.
   /// - Parameter forgottenAt: when the token is refused for its age in any case.
   /// - Parameter newcomer: the account to create if there is none yet.
+  /// - Throws: `invalidToken` for a token that was used; `guestSpent` when another user has adopted the guest, or it
+  ///   was erased.
   func exchange(
     token: String, forgottenAt end: Timestamp, for name: UserName, newcomer: UserDocument,
     adopting guest: AccountID?
-  ) async throws -> Exchange {
+  ) async throws -> UserDocument {
     let (userID, note) = (AccountKeys.user(name), AccountKeys.exchanged(token))
     let guestID = guest.map(AccountKeys.guest)
     return try await stores.update(
       .system, loading: Set([userID] + [guestID].compactMap { $0 }), as: .server
-    ) {
-      changes -> Exchange in
+    ) { changes in
       let view = changes.view
-      guard try view.local(note) == nil else { return .usedToken }
+      guard try view.local(note) == nil else {
+        throw ServiceError.invalidToken("an ID token that was exchanged before")
+      }
       let known = try UserDocument(view.document(userID))
       if known == nil, guest == nil { try stores.requireSpaceForNewcomers() }
       var user = known ?? newcomer
       if let guest, let guestID {
         if let claim = try view.document(guestID) {
           let owner = try Self.root(of: claim.body)["user"]
-          guard owner?.stringEquals(user.id.text) ?? false else { return .guestSpent }
+          guard owner?.stringEquals(user.id.text) ?? false else { throw ServiceError.guestSpent }
         } else {
           user.adopting.append(guest)
           try changes.replace(guestID, by: Self.claim(by: user.id))
@@ -119,20 +115,12 @@ extension AccountStore {
       if known == nil || !changes.isEmpty { try changes.replace(userID, by: user.value) }
       let used = LocalDocument(revision: 1, body: Array("{}".utf8))
       changes.write(LocalEdit(note, used, expires: end))
-      return .user(user)
+      return user
     }
   }
 }
 
 extension AccountStore {
-  enum Claim: Sendable {
-    case claimed
-    /// Another user has adopted the guest, or the guest was erased.
-    case spent
-    /// The account does not exist any more.
-    case noAccount
-  }
-
   /// The body of a claimed guest's document. After an undo a guest can be claimed again, and each claim is another one.
   static func claim(by user: AccountID) -> JSONValue {
     let claim = AccountID.random()
@@ -154,23 +142,22 @@ extension AccountStore {
 
   /// Claims a guest for a user and records in the user's document that the adoption is in progress. The same user
   /// may repeat the claim. When several users claim a guest, the first commit wins.
-  func claim(
-    guest: AccountID, for name: UserName, id: AccountID
-  ) async throws -> Claim {
+  /// - Throws: `guestSpent` when another user has adopted the guest, or it was erased; `badCredentials` when the account
+  ///   does not exist any more.
+  func claim(guest: AccountID, for name: UserName, id: AccountID) async throws {
     let (userID, guestID) = (AccountKeys.user(name), AccountKeys.guest(guest))
-    return try await stores.update(.system, loading: [userID, guestID], as: .server) {
-      changes -> Claim in
+    try await stores.update(.system, loading: [userID, guestID], as: .server) { changes in
       if let claim = try changes.view.document(guestID) {
         let owner = try Self.root(of: claim.body)["user"]
-        return owner?.stringEquals(id.text) ?? false ? .claimed : .spent
+        guard owner?.stringEquals(id.text) ?? false else { throw ServiceError.guestSpent }
+        return
       }
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id else {
-        return .noAccount
+        throw ServiceError.badCredentials
       }
       user.adopting.append(guest)
       try changes.replace(guestID, by: Self.claim(by: id))
       try changes.replace(userID, by: user.value)
-      return .claimed
     }
   }
 
@@ -189,30 +176,24 @@ extension AccountStore {
 }
 
 extension AccountStore {
-  enum Creation: Sendable {
-    case created, taken
-    /// A user has adopted the guest already, or the guest was erased.
-    case guestSpent
-  }
-
   /// Creates an account and claims its guest if there is one, in one transaction. When several requests ask for the
   /// same name, the first commit wins.
+  /// - Throws: `taken`; `guestSpent` when a user has adopted the guest already, or it was erased.
   func create(
     _ name: UserName, _ document: UserDocument, password: PasswordHash
-  ) async throws -> Creation {
+  ) async throws {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
     let ids = Set([id] + document.adopting.map(AccountKeys.guest))
-    return try await stores.update(.system, loading: ids, as: .server) { changes -> Creation in
+    try await stores.update(.system, loading: ids, as: .server) { changes in
       let view = changes.view
-      if try UserDocument(view.document(id)) != nil { return .taken }
+      if try UserDocument(view.document(id)) != nil { throw ServiceError.taken }
       let claims = document.adopting.map(AccountKeys.guest)
-      for claim in claims where try view.document(claim) != nil { return .guestSpent }
+      for claim in claims where try view.document(claim) != nil { throw ServiceError.guestSpent }
       try changes.replace(id, by: document.value)
       for claim in claims { try changes.replace(claim, by: Self.claim(by: document.id)) }
       let revision = try view.local(local)?.revision ?? 0
       let credentials = Credentials(name: name.text, password: password)
       changes.write(LocalEdit(local, credentials.document(after: revision)))
-      return .created
     }
   }
 
