@@ -1,5 +1,6 @@
 import CPostgres
 import NIOConcurrencyHelpers
+import StoreRecords
 import Stores
 
 /// The address of the database: a `postgres://` URL in the format that libpq defines
@@ -305,9 +306,6 @@ enum ServerChecks {
       throw ServiceError(
         .unavailable, "The database's encoding is \(encoding); it has to be UTF8")
     }
-    guard !isReadOnly else {
-      throw ServiceError(
-        .readOnly, "The storage accepts no writes at present", detail: "the server is read-only")
-    }
+    guard !isReadOnly else { throw ServiceError.readOnly("the server is read-only") }
   }
 }

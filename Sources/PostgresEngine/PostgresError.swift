@@ -72,14 +72,11 @@ extension ServiceError {
   init(_ error: PostgresError) {
     let detail = error.debugDescription
     guard case .refused(let state, _) = error else {
-      self =
-        error.isLost
-        ? .unreachable(detail)
-        : ServiceError(.readOnly, ServiceError.readOnly.reason, detail: detail)
+      self = error.isLost ? .unreachable(detail) : .readOnly(detail)
       return
     }
     switch state {
-    case PostgresError.diskFull: self.init(.storageFull, ServiceError.full.reason, detail: detail)
+    case PostgresError.diskFull: self = .full(detail)
     // Lock not available: other nodes have written to the store for the whole `lock_timeout`.
     case "55P03":
       self.init(
@@ -99,7 +96,7 @@ extension ServiceError {
     case _ where state.hasPrefix("53") || state.hasPrefix("57") || state.hasPrefix("40"):
       self = .unreachable(detail)
     default:
-      self.init(.storage, "The storage could not be read or written", detail: detail)
+      self = .storage(detail)
     }
   }
 

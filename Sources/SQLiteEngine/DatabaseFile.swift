@@ -108,8 +108,7 @@ struct DatabaseFile: Sendable {
   private func requireEmptyLog() throws {
     let log = try Disk.entry(at: logPath)
     guard log.map({ $0.size == 0 }) ?? true else {
-      throw ServiceError(
-        .storage, "The storage could not be read or written", detail: "\(logPath): not empty")
+      throw ServiceError.storage("\(logPath): not empty")
     }
   }
 

@@ -10,28 +10,35 @@ extension ServiceError {
   /// (<https://sqlite.org/rescode.html#cantopen>).
   init(_ error: SQLiteError) {
     let detail = error.debugDescription
-    if error.isDamage {
-      self = .damaged(detail)
-    } else if error.isFailedSync {
-      self.init(.storage, "The storage could not be read or written", detail: detail)
-    } else if error.isStorageFull {
-      self.init(.storageFull, "There is no space left to store this", detail: detail)
-    } else {
+    self =
       switch error.code {
-      case .readOnly:
-        self.init(.readOnly, "The storage accepts no writes at present", detail: detail)
-      case .cantOpen, .busy, .locked:
-        self.init(.unavailable, "The database can't be opened at present", detail: detail)
+      case _ where error.isDamage: .damaged(detail)
+      case _ where error.isFailedSync: .storage(detail)
+      case _ where error.isStorageFull: .full(detail)
+      case .readOnly: .readOnly(detail)
+      case .cantOpen, .busy, .locked: .notOpen(detail)
       // Only an index that does not match its table can violate a constraint.
-      case .constraint:
-        self = .damaged(detail)
+      case .constraint: .damaged(detail)
       // The SQL is constant. If SQLite rejects it, the file's tables are not those of this version.
-      case .other where error.extendedCode & 0xFF == 1:
-        self = .damaged(detail)
-      default:
-        self.init(.storage, "The storage could not be read or written", detail: detail)
+      case .other where error.extendedCode & 0xFF == 1: .damaged(detail)
+      default: .storage(detail)
       }
-    }
+  }
+
+  private static func notOpen(_ detail: String) -> ServiceError {
+    ServiceError(.unavailable, "The database can't be opened at present", detail: detail)
+  }
+
+  /// The service error for a failed system call. It is never `absent`.
+  init(_ error: SystemError) {
+    let detail = error.debugDescription
+    self =
+      switch error.number {
+      case ENOSPC, EDQUOT, EFBIG: .full(detail)
+      case EROFS: .readOnly(detail)
+      case EIO: .storage(detail)
+      default: .notOpen(detail)
+      }
   }
 }
 
@@ -39,23 +46,6 @@ extension SQLiteError {
   /// Whether an fsync failed. Whatever the reason is, even a full disk, it is then unknown what is on the disk
   /// (`SQLITE_IOERR_FSYNC` and `SQLITE_IOERR_DIR_FSYNC`, <https://sqlite.org/rescode.html>).
   fileprivate var isFailedSync: Bool { extendedCode == 1_034 || extendedCode == 1_290 }
-}
-
-extension ServiceError {
-  /// The service error for a failed system call. It is never `absent`.
-  init(_ error: SystemError) {
-    let detail = error.debugDescription
-    switch error.number {
-    case ENOSPC, EDQUOT, EFBIG:
-      self.init(.storageFull, "There is no space left to store this", detail: detail)
-    case EROFS:
-      self.init(.readOnly, "The storage accepts no writes at present", detail: detail)
-    case EIO:
-      self.init(.storage, "The storage could not be read or written", detail: detail)
-    default:
-      self.init(.unavailable, "The database can't be opened at present", detail: detail)
-    }
-  }
 }
 
 extension ServiceError {
@@ -72,10 +62,7 @@ extension ServiceError {
   /// The service error for an error of the engine's own work.
   init(engine error: any Error) {
     let error = Self.translated(error)
-    self =
-      ServiceError(error)
-      ?? ServiceError(
-        .storage, "The storage could not be read or written", detail: String(reflecting: error))
+    self = ServiceError(error) ?? .storage(String(reflecting: error))
   }
 }
 

@@ -139,7 +139,7 @@ extension StoreFile {
   /// must not be committed one by one.
   private func requireTransaction(on connection: Connection) throws {
     guard !connection.inTransaction else { return }
-    throw ServiceError(.storage, "The storage could not be read or written", detail: "rolled back")
+    throw ServiceError.storage("rolled back")
   }
 
   /// Rolls the transaction back. After an error of the disk, or a failed rollback, sets ``failure``, so that nothing

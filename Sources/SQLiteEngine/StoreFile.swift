@@ -251,9 +251,7 @@ extension StoreFile {
       try step()
       _ = try open(epoch: header.epoch)
     } catch {
-      failure = ServiceError(
-        .storage, "The storage could not be read or written",
-        detail: ServiceError(engine: error).detail)
+      failure = .storage(ServiceError(engine: error).detail)
     }
     if let failure { throw failure }
   }
