@@ -189,19 +189,11 @@ extension ServiceError {
     }
     let code: Code =
       switch error.code {
-      case .conflict: .conflict
-      case .missing: .missing
-      case .deleted: .deleted
-      case .invalidID: .invalidID
-      case .invalidRevision: .invalidRevision
-      case .invalidDocument: .invalidDocument
-      case .invalidJSON: .invalidJSON
       case .tooLarge: .documentTooLarge
-      case .invalidAttachment, .attachmentLimit: .invalidAttachment
-      case .missingStub: .missingStub
-      case .tooManyLeaves: .tooManyLeaves
-      case .revisionCollision: .revisionCollision
+      case .attachmentLimit: .invalidAttachment
       case .damaged: .integrity
+      // The others have the same names here.
+      case let code: Code(code.rawValue)
       }
     self.init(code, error.reason)
   }
