@@ -34,31 +34,20 @@ struct PostgresView: StoreView {
   var store: Int64 { source.store }
 
   func document(_ id: DocumentID) throws -> Document? {
-    switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.row.document(found.body)
-    case .absent: return nil
-    case .notLoaded, nil: break
-    }
+    if let known = try loaded?.loaded(id) { return try known.map { try $0.row.document($0.body) } }
     guard let row = try row(Self.documentByID, id) else { return nil }
     return try StoredDocument(row, in: store).document(row.bytes(StoredDocument.columnCount))
   }
 
   func tree(_ id: DocumentID) throws -> RevisionTree? {
-    switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.whole(from: source.pieces)
-    case .absent: return nil
-    case .notLoaded, nil: break
-    }
+    if let known = try loaded?.loaded(id) { return try known?.whole(from: source.pieces) }
     guard let (row, newest) = try history(id) else { return nil }
     return try row.whole(newest) { try source.pieces(of: row.first) }
   }
 
   func newest(_ id: DocumentID) throws -> RevisionTree? {
-    switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.tree()
-    case .absent: return nil
-    case .notLoaded, nil: return try history(id)?.newest
-    }
+    if let known = try loaded?.loaded(id) { return try known?.tree() }
+    return try history(id)?.newest
   }
 
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
@@ -133,11 +122,7 @@ struct PostgresView: StoreView {
 
   /// A document with body, tree and arrival; nil if there is none.
   private func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
-    switch try loaded?.answer(for: id) {
-    case .found(let found): return found
-    case .absent: return nil
-    case .notLoaded, nil: break
-    }
+    if let known = try loaded?.loaded(id) { return known }
     return try row(Self.wholeByID, id).map { try LoadedDocuments.Found($0, in: store) }
   }
 

@@ -22,21 +22,13 @@ struct SQLiteView: StoreView {
   }
 
   func tree(_ id: DocumentID) throws -> RevisionTree? {
-    switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.whole(from: rows.pieces)
-    case .absent: return nil
-    case .notLoaded, nil: break
-    }
+    if let known = try loaded?.loaded(id) { return try known?.whole(from: rows.pieces) }
     guard let found = try rows.history(id) else { return nil }
     return try found.row.whole(found.row.tree(found.tree)) { try rows.pieces(of: found.row.first) }
   }
 
   func newest(_ id: DocumentID) throws -> RevisionTree? {
-    switch try loaded?.answer(for: id) {
-    case .found(let found): return try found.tree()
-    case .absent: return nil
-    case .notLoaded, nil: break
-    }
+    if let known = try loaded?.loaded(id) { return try known?.tree() }
     return try rows.history(id).map { found in try found.row.tree(found.tree) }
   }
 
@@ -173,14 +165,9 @@ struct SQLiteView: StoreView {
 
   func info() throws -> StoreInfo { header.info }
 
-  private func winner(
-    _ id: DocumentID
-  ) throws -> (row: StoredDocument, body: [UInt8])? {
-    switch try loaded?.answer(for: id) {
-    case .found(let found): (found.row, found.body)
-    case .absent: nil
-    case .notLoaded, nil: try rows.document(id)
-    }
+  private func winner(_ id: DocumentID) throws -> (row: StoredDocument, body: [UInt8])? {
+    if let known = try loaded?.loaded(id) { return known.map { ($0.row, $0.body) } }
+    return try rows.document(id)
   }
 }
 

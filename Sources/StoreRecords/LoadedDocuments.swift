@@ -48,15 +48,6 @@ package final class LoadedDocuments {
     }
   }
 
-  /// The result of a look-up.
-  package enum Answer {
-    /// The document is not one of those that the update loads; read it in the usual way.
-    case notLoaded
-    /// The id was never used.
-    case absent
-    case found(Found)
-  }
-
   private let read: (DocumentID) throws -> Found?
   private let ids: Set<DocumentID>
   private var known: [DocumentID: Found?]
@@ -69,23 +60,21 @@ package final class LoadedDocuments {
     known = Dictionary(minimumCapacity: ids.count)
   }
 
-  /// A document, if it is one of those that the update loads.
+  /// A document, `.some(nil)` when its id was never used; nil when it is not one of those that the update loads: read
+  /// it in the usual way.
   /// - Throws: `integrity` when columns differ from what was written.
-  package func answer(for id: DocumentID) throws -> Answer {
-    if let known = known[id] { return known.map { .found($0) } ?? .absent }
-    guard ids.contains(id) else { return .notLoaded }
+  package func loaded(_ id: DocumentID) throws -> Found?? {
+    if let known = known[id] { return known }
+    guard ids.contains(id) else { return nil }
     let document = try read(id)
     known[id] = .some(document)
-    return document.map { .found($0) } ?? .absent
+    return .some(document)
   }
 
   /// A document that a rule changes; nil when the id was never used.
-  /// - Throws: the errors of ``answer(for:)``.
+  /// - Throws: the errors of ``loaded(_:)``.
   package func document(_ id: DocumentID) throws -> Found? {
-    switch try answer(for: id) {
-    case .found(let document): document
-    case .absent: nil
-    case .notLoaded: try read(id)
-    }
+    if let known = try loaded(id) { return known }
+    return try read(id)
   }
 }
