@@ -1,4 +1,3 @@
-import Crypto
 import Documents
 import Glibc
 import NIOConcurrencyHelpers
@@ -86,7 +85,7 @@ final class DataDirectory: Sendable {
 
   /// The name of a store's file: the SHA-256 of the key.
   static func fileName(for key: String) -> String {
-    Hex.string(Array(SHA256.hash(data: Array(key.utf8)))) + ".sqlite"
+    Hex.digest(of: key, digits: 64) + ".sqlite"
   }
 
   /// Creates the directory of a store's file and the directories above it durably.
@@ -201,16 +200,7 @@ extension DataDirectory {
       throw DataDirectoryError(.unreachable, "The data directory has no name")
     }
     do { try Disk.makeDirectory(path) } catch { throw unreachable(error) }
-    guard let resolved = realpath(path, nil) else {
-      throw unreachable(SystemError("realpath", path))
-    }
-    let real = String(cString: resolved)
-    free(resolved)
-    let entry: Disk.Entry?
-    do { entry = try Disk.entry(at: real) } catch { throw unreachable(error) }
-    guard let entry, entry.isDirectory else {
-      throw DataDirectoryError(.notADirectory, "\(real) is not a directory")
-    }
+    let (real, entry) = try entry(of: path)
     guard entry.owner == geteuid() else {
       throw DataDirectoryError(
         .wrongOwner, "\(real) belongs to user \(entry.owner), not to this process's \(geteuid())")
@@ -292,7 +282,7 @@ package final class NodeDirectory: Sendable {
       try await threads.run { () throws(DataDirectoryError) in
         let directory = try DataDirectory(path)
         // Stores that were moved are not hidden: they are in the database.
-        let mark = try? directory.moveMark()
+        let mark = try? DataDirectory.moveMark(in: directory.path)
         guard !directory.hasRegistry || mark?.kind == .moved else {
           throw DataDirectoryError(
             .hasStores,

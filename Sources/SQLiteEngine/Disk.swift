@@ -43,15 +43,12 @@ enum Disk {
   /// Syncs a directory's entries to the disk. Without it, a new name may be lost after a power failure although the
   /// file's content is not (fsync(2)).
   static func synchronizeDirectory(_ path: String) throws(SystemError) {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw SystemError("open", path) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
+    try synchronize(path, O_DIRECTORY)
   }
 
   /// Syncs a file's bytes to the disk, whichever process wrote them.
-  static func synchronize(_ path: String) throws(SystemError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+  static func synchronize(_ path: String, _ flags: Int32 = 0) throws(SystemError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags)
     guard descriptor >= 0 else { throw SystemError("open", path) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
@@ -65,28 +62,12 @@ enum Disk {
     guard descriptor >= 0 else { throw SystemError("open", path) }
     defer { close(descriptor) }
     do throws(SystemError) {
-      try write(bytes, to: descriptor, path)
+      try writeAll(bytes[...], to: descriptor, path)
+      guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
     } catch {
       unlink(path)
       throw error
     }
-  }
-
-  private static func write(
-    _ bytes: [UInt8], to descriptor: Int32, _ path: String
-  ) throws(SystemError) {
-    let isComplete = bytes.withUnsafeBytes { buffer in
-      var rest = buffer[...]
-      while !rest.isEmpty {
-        let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
-        let count = Glibc.write(descriptor, start, rest.count)
-        guard count > 0 || errno == EINTR else { return false }
-        rest = rest.dropFirst(max(count, 0))
-      }
-      return true
-    }
-    guard isComplete else { throw SystemError("write", path) }
-    guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
 
   /// Whether the file system of a path is mounted read-only; false when that can't be found out.

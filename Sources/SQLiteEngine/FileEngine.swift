@@ -74,7 +74,7 @@ package final class FileEngine: StorageEngine {
     self.pool = pool
     (directory, reserve, space) = try await threads.run { () throws(DataDirectoryError) in
       let directory = try DataDirectory(path)
-      if !isForMove { try directory.requireNoMoveMark() }
+      if !isForMove { try Self.requireNoMoveMark(directory.path) }
       try directory.requireUsable(byVersion: Schema.store.version)
       return (
         directory, DiskReserve(path: directory.reserve),

@@ -11,27 +11,11 @@ package enum ErasureLog {
   /// The longest line, in bytes: a namespace, a slash and 32 digits are fewer.
   private static let maximumLine = 256
 
-  /// Appends a line durably.
-  static func append(_ name: StoreName, to path: String) throws(SystemError) {
-    let isNew = try Disk.entry(at: path) == nil
-    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw SystemError("open", path) }
-    defer { close(file) }
-    // The text begins with a line break, too, because a power failure may have left an incomplete line before it.
-    let line = Array(("\n" + name.key + "\n").utf8)
-    let written = line.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-    guard written == line.count else {
-      if written >= 0 { errno = ENOSPC }
-      throw SystemError("write", path)
-    }
-    guard fsync(file) == 0 else { throw SystemError("fsync", path) }
-    if isNew { try Disk.synchronizeDirectory(path.parent) }
-  }
-
-  /// Appends several lines durably.
+  /// Appends lines durably.
   static func append(_ names: [StoreName], to path: String) throws(SystemError) {
     let isNew = try Disk.entry(at: path) == nil
     if isNew { try Disk.touch(path) }
+    // The text begins with a line break, too, because a power failure may have left an incomplete line before it.
     try Disk.append(Array(("\n" + names.map { $0.key + "\n" }.joined()).utf8), to: path)
     try Disk.synchronize(path)
     if isNew { try Disk.synchronizeDirectory(path.parent) }
@@ -77,13 +61,11 @@ extension FileEngine {
   func logErasure(of name: StoreName) async throws {
     let (path, reserve) = (directory.erasures, reserve)
     try await registryThreads.run {
-      do {
-        try ErasureLog.append(name, to: path)
-      } catch {
+      do { try ErasureLog.append([name], to: path) } catch {
         let cause = ServiceError(engine: error)
         guard cause.code == .storageFull else { throw cause }
         reserve.release()
-        try ErasureLog.append(name, to: path)
+        try ErasureLog.append([name], to: path)
       }
     }
   }

@@ -7,10 +7,8 @@ extension DataDirectory {
   /// The longest text of a mark, in bytes.
   private static let longestMark = 4_096
 
-  /// The directory's mark; nil when there is none.
-  func moveMark() throws(SystemError) -> MoveMark? { try Self.moveMark(in: path) }
-
-  fileprivate static func moveMark(in path: String) throws(SystemError) -> MoveMark? {
+  /// The mark of the directory at a path; nil when there is none.
+  static func moveMark(in path: String) throws(SystemError) -> MoveMark? {
     for kind in MoveMark.Kind.allCases {
       guard
         let text = try Disk.contents(of: path + "/" + kind.rawValue, atMost: longestMark)
@@ -30,19 +28,6 @@ extension DataDirectory {
     try Disk.synchronizeDirectory(path)
   }
 
-  /// Checks that the directory has no mark.
-  /// - Throws: `moved`, `unfinishedMove`, `unreachable`.
-  func requireNoMoveMark() throws(DataDirectoryError) { try Self.requireNoMoveMark(in: path) }
-
-  fileprivate static func requireNoMoveMark(in path: String) throws(DataDirectoryError) {
-    let found: MoveMark?
-    do { found = try moveMark(in: path) } catch { throw unreachable(error) }
-    guard let found else { return }
-    throw DataDirectoryError(
-      found.kind == .moved ? .moved : .unfinishedMove,
-      found.reason(at: path, removal: "remove the file \(path)/\(found.kind.rawValue)"))
-  }
-
   fileprivate static func write(_ mark: MoveMark, in path: String) throws(SystemError) {
     let draft = path + "/" + draft(of: mark.kind)
     try Disk.write(Array((mark.detail + "\n").utf8), to: draft)
@@ -55,9 +40,11 @@ extension DataDirectory {
 
 extension FileEngine {
   package func moveMark() async throws -> MoveMark? {
-    let directory = directory
+    let path = directory.path
     return try await translating {
-      try await registryThreads.run { () throws(SystemError) in try directory.moveMark() }
+      try await registryThreads.run { () throws(SystemError) in
+        try DataDirectory.moveMark(in: path)
+      }
     }
   }
 
@@ -70,10 +57,17 @@ extension FileEngine {
     }
   }
 
-  /// Checks that a data directory has no mark of a move, for commands that change files beside the stores.
+  /// Checks that a data directory has no mark of a move.
   /// - Throws: `moved`, `unfinishedMove`, `unreachable`.
   package static func requireNoMoveMark(_ path: String) throws(DataDirectoryError) {
-    try DataDirectory.requireNoMoveMark(in: path)
+    let found: MoveMark?
+    do { found = try DataDirectory.moveMark(in: path) } catch {
+      throw DataDirectory.unreachable(error)
+    }
+    guard let found else { return }
+    throw DataDirectoryError(
+      found.kind == .moved ? .moved : .unfinishedMove,
+      found.reason(at: path, removal: "remove the file \(path)/\(found.kind.rawValue)"))
   }
 
   /// Creates a data directory for a move into it, with the mark of an unfinished move. An empty directory, and one with

@@ -244,7 +244,11 @@ extension DataDirectory {
 
   /// A directory's path without symbolic links.
   /// - Throws: `unreachable`, `notADirectory`.
-  static func real(_ path: String) throws(DataDirectoryError) -> String {
+  static func real(_ path: String) throws(DataDirectoryError) -> String { try entry(of: path).real }
+
+  static func entry(
+    of path: String
+  ) throws(DataDirectoryError) -> (real: String, directory: Disk.Entry) {
     guard let resolved = realpath(path, nil) else {
       throw unreachable(SystemError("realpath", path))
     }
@@ -252,10 +256,10 @@ extension DataDirectory {
     let real = String(cString: resolved)
     let entry: Disk.Entry?
     do { entry = try Disk.entry(at: real) } catch { throw unreachable(error) }
-    guard entry?.isDirectory == true else {
+    guard let entry, entry.isDirectory else {
       throw DataDirectoryError(.notADirectory, "\(real) is not a directory")
     }
-    return real
+    return (real, entry)
   }
 }
 
