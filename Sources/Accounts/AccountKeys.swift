@@ -1,4 +1,3 @@
-import Crypto
 import Documents
 import Stores
 
@@ -48,6 +47,6 @@ enum AccountKeys {
   static let erasures = DocumentRange(start: "erasure:", end: "erasure;", includesEnd: false)
 
   private static func hash(_ name: UserName) -> String {
-    Hex.string(Array(SHA256.hash(data: Array(name.key.utf8))))
+    Hex.digest(of: name.key, digits: 64)
   }
 }

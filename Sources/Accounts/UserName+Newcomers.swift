@@ -1,4 +1,3 @@
-import Crypto
 import Documents
 import Stores
 import Text
@@ -175,6 +174,6 @@ extension UserName {
   init(issuer: String, subject: String) {
     // The length before the issuer separates issuer and subject unambiguously.
     let text = "\(issuer.utf8.count):\(issuer)\(subject)"
-    self.init(issuedDigits: Hex.string(Array(SHA256.hash(data: Array(text.utf8)))))
+    self.init(issuedDigits: Hex.digest(of: text, digits: 64))
   }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Documents
 import JSON
 import Stores
@@ -118,6 +117,6 @@ package struct BookmarkCursor: Sendable, Equatable, CustomStringConvertible {
   func indexOfLost(in list: BookmarkList) -> Int { min(index, list.hotels.count) }
 
   private static func mark(of id: HotelID) -> String {
-    Hex.string(Array(SHA256.hash(data: Array(id.text.utf8))).prefix(8))
+    Hex.digest(of: id.text, digits: 16)
   }
 }
