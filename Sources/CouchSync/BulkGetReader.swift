@@ -167,20 +167,19 @@ struct BulkGetReader: AnswerReader {
 
   /// Writes `{"error":{"id","rev","error","reason"}}`.
   private mutating func append(_ error: ServiceError, of names: (inout JSONWriter) -> Void) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    names(&writer)
-    error.appendMembers(to: &writer, word)
-    writer.endObject()
+    let bytes = JSONWriter.object { writer in
+      names(&writer)
+      error.appendMembers(to: &writer, word)
+    }
     switch request.form {
     case .json:
       text.writer.beginObject()
       text.writer.name("error")
-      text.value(writer.bytes)
+      text.value(bytes)
       text.writer.endObject()
     case .multipart(let boundary, _):
       appendFields(boundary, type: "application/json; error=\"true\"")
-      text.append(writer.bytes)
+      text.append(bytes)
     }
   }
 }

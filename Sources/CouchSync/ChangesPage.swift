@@ -1,4 +1,5 @@
 import JSON
+import Stores
 
 /// Rows of `_changes` in one text, each one JSON object in its frame. The text is kept in pieces, so that a copy that grows
 /// doesn't copy all of it.
@@ -99,13 +100,7 @@ package struct ChangesPage: Sendable {
   }
 
   /// The last line of a continuous feed.
-  package var lastLine: [UInt8] {
-    var writer = JSONWriter(reserving: 96)
-    writer.beginObject()
-    appendMembers(to: &writer)
-    writer.endObject()
-    return writer.bytes + [0x0A]
-  }
+  package var lastLine: [UInt8] { JSONWriter.line { appendMembers(to: &$0) } }
 
   private func appendMembers(to writer: inout JSONWriter) {
     writer.member("last_seq", last.text)

@@ -109,14 +109,13 @@ extension DocumentBody {
     guard own != nil || !stubs.isEmpty else { return self }
     let rest = own.map { Self.rest(of: bytes, behind: $0.range) } ?? bytes
     guard !stubs.isEmpty else { return try DocumentBody(parsing: rest, limits: .stored) }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.object(Self.attachmentsName) { writer in
-      for stub in stubs { stub.append(to: &writer) }
+    let body = JSONWriter.object { writer in
+      writer.object(Self.attachmentsName) { writer in
+        for stub in stubs { stub.append(to: &writer) }
+      }
+      writer.members(of: rest)
     }
-    writer.members(of: rest)
-    writer.endObject()
-    return try DocumentBody(parsing: writer.bytes, limits: .stored)
+    return try DocumentBody(parsing: body, limits: .stored)
   }
 
   /// The body in a new revision; see ``AttachmentStub/following(_:generation:)``.

@@ -58,14 +58,10 @@ package struct Bookmark: Sendable {
     }
     let photos = photos
     if !photos.isEmpty {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.objects("photos", of: photos) { photo, writer in
-        photo.appendMembers(to: &writer)
-      }
-      writer.endObject()
       bytes.append(UInt8(ascii: ","))
-      bytes += writer.bytes.dropFirst().dropLast()
+      bytes += JSONWriter.object { writer in
+        writer.objects("photos", of: photos) { $0.appendMembers(to: &$1) }
+      }.dropFirst().dropLast()
     }
     bytes += #","hotel":"#.utf8
     bytes += hasID ? hotel : named()

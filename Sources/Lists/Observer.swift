@@ -290,19 +290,18 @@ extension ObservedPage.Change {
   /// `{"list"?,"id","rev","deleted"?,"document"?}`. Line breaks of a stored body, which occur only between values,
   /// become spaces.
   func event(in store: StoreName, _ token: String) -> ObserverEvent {
-    var writer = JSONWriter(reserving: document.body.count + 256)
-    writer.beginObject()
-    if case .list(let list) = store { writer.member("list", list.text) }
-    writer.member("id", document.id.text)
-    writer.member("rev", document.revision.description)
-    if document.isDeleted {
-      writer.member("deleted", true)
-    } else {
-      writer.member(
-        "document", raw: document.body.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+    let data = JSONWriter.object(reserving: document.body.count + 256) { writer in
+      if case .list(let list) = store { writer.member("list", list.text) }
+      writer.member("id", document.id.text)
+      writer.member("rev", document.revision.description)
+      if document.isDeleted {
+        writer.member("deleted", true)
+      } else {
+        writer.member(
+          "document", raw: document.body.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+      }
     }
-    writer.endObject()
     let isDraft = ListDraft.isDraft(document.id)
-    return ObserverEvent(name: isDraft ? .draft : .change, data: writer.bytes, token: token)
+    return ObserverEvent(name: isDraft ? .draft : .change, data: data, token: token)
   }
 }

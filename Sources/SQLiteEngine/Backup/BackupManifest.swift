@@ -65,22 +65,20 @@ package enum BackupManifest {
 
     /// The line, with its line break.
     var line: [UInt8] {
-      var writer = JSONWriter()
-      writer.beginObject()
-      switch self {
-      case .store(let name, let epoch, let sum):
-        writer.member("store", name.key)
-        writer.member("epoch", epoch)
-        Self.write(sum, to: &writer)
-      case .file(let extra, let sum):
-        writer.member("file", extra.rawValue)
-        Self.write(sum, to: &writer)
-      case .missing(let name, let reason):
-        writer.member("missing", name.key)
-        writer.member("reason", reason)
+      JSONWriter.line { writer in
+        switch self {
+        case .store(let name, let epoch, let sum):
+          writer.member("store", name.key)
+          writer.member("epoch", epoch)
+          Self.write(sum, to: &writer)
+        case .file(let extra, let sum):
+          writer.member("file", extra.rawValue)
+          Self.write(sum, to: &writer)
+        case .missing(let name, let reason):
+          writer.member("missing", name.key)
+          writer.member("reason", reason)
+        }
       }
-      writer.endObject()
-      return writer.bytes + [UInt8(ascii: "\n")]
     }
 
     private static func write(_ sum: Sum, to writer: inout JSONWriter) {

@@ -48,14 +48,13 @@ package struct BackupWriter {
     BackupDraft.removeAbandoned(in: destination.parent)
     lock = try backing { try BackupDraft(at: draft) }
     directories = [draft, draft + "/" + DataDirectory.storesName]
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("backup", BackupManifest.format)
-    writer.member("schema", Int(Schema.store.version))
-    writer.member("made", made.rfc3339)
-    writer.member("by", version)
-    writer.endObject()
-    try append(writer.bytes + [UInt8(ascii: "\n")])
+    try append(
+      JSONWriter.line { writer in
+        writer.member("backup", BackupManifest.format)
+        writer.member("schema", Int(Schema.store.version))
+        writer.member("made", made.rfc3339)
+        writer.member("by", version)
+      })
   }
 
   /// The path in the draft to which a store is to be copied.
@@ -116,12 +115,11 @@ package struct BackupWriter {
   /// Completes the manifest.
   /// - Returns: the directory of the stores, which is not synchronised to the disk yet.
   fileprivate mutating func completeManifest() throws(BackupError) -> String {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("end", count)
-    writer.member("sha256", Hex.string(Array(hash.finalize())))
-    writer.endObject()
-    try append(writer.bytes + [UInt8(ascii: "\n")])
+    try append(
+      JSONWriter.line { writer in
+        writer.member("end", count)
+        writer.member("sha256", Hex.string(Array(hash.finalize())))
+      })
     try flush()
     return draft + "/" + DataDirectory.storesName
   }

@@ -47,7 +47,8 @@ package enum ExportFormat {
 }
 
 extension JSONWriter {
-  static func line(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+  /// The text of one object on a line of its own, with its line break.
+  package static func line(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
     JSONWriter.object(write) + [UInt8(ascii: "\n")]
   }
 }
