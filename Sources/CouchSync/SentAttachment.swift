@@ -14,7 +14,7 @@ package struct SentAttachment: Sendable {
   let bytes: Bytes?
 
   /// Bytes, and what is known of them.
-  typealias Bytes = (facts: AttachmentFacts, content: AttachmentContent)
+  package typealias Bytes = (facts: AttachmentFacts, content: AttachmentContent)
 
   package init(_ attachment: IncomingAttachment, _ bytes: NewAttachment?) {
     name = attachment.name

@@ -4,10 +4,9 @@ import Scheduling
 import Stores
 
 /// The bytes of an attachment: new ones, or some that the store has.
-enum LiteContent: Sendable {
-  case new(NewAttachment)
-  case stored(AttachmentFacts)
+typealias LiteContent = SentAttachment.Bytes
 
+extension AttachmentContent {
   /// The bytes that it holds in memory.
   var heldBytes: Int {
     guard case .new(let new) = self else { return 0 }
@@ -39,12 +38,7 @@ extension LiteAttachment {
 
   /// The attachment with its bytes.
   func sent(_ content: LiteContent) -> SentAttachment {
-    switch content {
-    case .new(let new):
-      SentAttachment(name: name, contentType: contentType, new.facts, .new(new))
-    case .stored(let facts):
-      SentAttachment(name: name, contentType: contentType, facts, .stored(facts.key))
-    }
+    SentAttachment(name: name, contentType: contentType, content.facts, content.content)
   }
 }
 

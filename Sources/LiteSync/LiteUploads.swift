@@ -90,7 +90,7 @@ struct LiteUploads: Sendable {
 
   private mutating func noteRemoved(_ next: Waiting) {
     textBytes -= next.push.byteCount
-    foundBytes -= next.found.values.reduce(0) { $0 + $1.heldBytes }
+    foundBytes -= next.found.values.reduce(0) { $0 + $1.content.heldBytes }
   }
 
   /// Removes and returns a revision that is refused.
@@ -145,13 +145,13 @@ struct LiteUploads: Sendable {
 
   /// Notes that the store has the bytes of an attachment, which the document names already.
   mutating func note(_ facts: AttachmentFacts, of attachment: LiteAttachment, for request: UInt64) {
-    note(.stored(facts), of: attachment.digest, for: request)
+    note((facts, .stored(facts.key)), of: attachment.digest, for: request)
   }
 
   private mutating func note(_ content: LiteContent, of digest: LiteDigest, for request: UInt64) {
     guard let index = waiting.firstIndex(where: { $0.request == request }) else { return }
     waiting[index].found[digest] = content
-    foundBytes += content.heldBytes
+    foundBytes += content.content.heldBytes
     if waiting[index].missing.isEmpty { complete.append(waiting.remove(at: index)) }
   }
 
@@ -197,7 +197,7 @@ struct LiteUploads: Sendable {
     case .proof(let proof):
       let digest = answered.attachment.digest
       if reply.error == nil, proof.isProven(by: reply.body) {
-        note(.stored(proof.facts), of: digest, for: answered.request)
+        note((proof.facts, .stored(proof.facts.key)), of: digest, for: answered.request)
       } else if let index = waiting.firstIndex(where: { $0.request == answered.request }) {
         waiting[index].unproven.insert(digest)
       }
@@ -235,7 +235,7 @@ struct LiteUploads: Sendable {
         let new = upload.finish()
         try answer.attachment.check(new)
         note(begun: upload, for: answer.request)
-        note(.new(new), of: answer.attachment.digest, for: answer.request)
+        note((new.facts, .new(new)), of: answer.attachment.digest, for: answer.request)
       } catch {
         note(begun: upload, for: answer.request)
         if !isLast { drop(token, answer, upload.room - bytes.count) }
