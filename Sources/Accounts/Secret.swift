@@ -1,5 +1,3 @@
-import Documents
-
 /// A password or a token, protected against accidental disclosure. It prints as `•••` wherever it is interpolated,
 /// dumped or reflected. The time of a comparison does not reveal where two secrets differ.
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
@@ -29,18 +27,5 @@ package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebug
     var difference: UInt8 = 0
     for (one, other) in zip(left, right) { difference |= one ^ other }
     return difference == 0
-  }
-}
-
-/// The id of a key in a token's header (`kid`): 16 lower-case hexadecimal digits. It is compared byte by byte and
-/// only used to find one of the service's own keys.
-package struct KeyID: ByteString {
-  /// The digits.
-  package let text: String
-
-  /// Makes an id; nil for anything but 16 lower-case hexadecimal digits.
-  package init?(_ text: String) {
-    guard text.utf8.count == 16, Hex.bytes(text.utf8) != nil else { return nil }
-    self.text = text
   }
 }

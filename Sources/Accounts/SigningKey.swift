@@ -57,3 +57,16 @@ struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
   var description: String { "SigningKey(\(id))" }
   var customMirror: Mirror { Mirror(self, children: ["id": id.text]) }
 }
+
+/// The id of a key in a token's header (`kid`): 16 lower-case hexadecimal digits. It is compared byte by byte and
+/// only used to find one of the service's own keys.
+package struct KeyID: ByteString {
+  /// The digits.
+  package let text: String
+
+  /// Makes an id; nil for anything but 16 lower-case hexadecimal digits.
+  package init?(_ text: String) {
+    guard text.utf8.count == 16, Hex.bytes(text.utf8) != nil else { return nil }
+    self.text = text
+  }
+}

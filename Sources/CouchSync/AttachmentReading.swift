@@ -1,6 +1,6 @@
-import Documents
+package import Documents
 import JSON
-import Stores
+package import Stores
 
 /// Which attachments of a document an answer contains with their bytes.
 ///
@@ -135,5 +135,15 @@ struct AttachmentReader {
     var (stream, text) = (AttachmentStream(facts, isBase64: true), [UInt8(ascii: "\"")])
     while !stream.isComplete { text += try stream.next(in: view) }
     return text + [UInt8(ascii: "\"")]
+  }
+}
+
+/// An attachment of a revision, without its bytes.
+package struct FoundAttachment: Sendable {
+  package let stub: AttachmentStub
+  package let facts: AttachmentFacts
+
+  package init(stub: AttachmentStub, facts: AttachmentFacts) {
+    (self.stub, self.facts) = (stub, facts)
   }
 }

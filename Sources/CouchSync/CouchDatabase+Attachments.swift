@@ -2,16 +2,6 @@ package import Documents
 import JSON
 package import Stores
 
-/// An attachment of a revision, without its bytes.
-package struct FoundAttachment: Sendable {
-  package let stub: AttachmentStub
-  package let facts: AttachmentFacts
-
-  package init(stub: AttachmentStub, facts: AttachmentFacts) {
-    (self.stub, self.facts) = (stub, facts)
-  }
-}
-
 /// Attachments with addresses of their own.
 ///
 /// Source: CouchDB, "Attachments: /{db}/{docid}/{attname}".

@@ -1,4 +1,4 @@
-package import Documents
+import Documents
 
 /// The rule that keeps the bytes of attachments as long as a kept body names them, each once.
 ///
@@ -93,17 +93,6 @@ enum AttachmentLedger {
     changes.write(LocalEdit(.attached(id), next))
     for key in record.keys.subtracting(former.keys) { try changes.count(1, of: key) }
     for key in former.keys.subtracting(record.keys) { try changes.count(-1, of: key) }
-  }
-}
-
-/// A revision whose attachments' bytes an update gives.
-package struct AttachedRevision: Hashable, Sendable {
-  let id: DocumentID
-  let revision: RevisionID
-
-  package init(id: DocumentID, revision: RevisionID) {
-    self.id = id
-    self.revision = revision
   }
 }
 
