@@ -22,16 +22,14 @@ package struct FieldProjection: Sendable {
         .invalidFields, "A query asks for at most \(QueryLimits.projectedFields) fields")
     }
     guard node.count > 0 else { return nil }
-    var fields: [FieldPath] = []
-    for element in node.elements {
+    fields = try node.elements.map { element in
       guard let text = element.string else {
         throw ServiceError(
           .invalidField,
           "Invalid JSON for field spec: \(QueryOption.shown(element))")
       }
-      fields.append(try FieldPath(text))
+      return try FieldPath(text)
     }
-    self.fields = fields
   }
 
   init(_ fields: [FieldPath]) { self.fields = fields }

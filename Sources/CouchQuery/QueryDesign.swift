@@ -18,8 +18,7 @@ package struct QueryDesign: Sendable {
       self = .empty
       return
     }
-    let value: JSONValue
-    value = try JSONValue(parsing: document.body, limits: .stored)
+    let value = try JSONValue(parsing: document.body, limits: .stored)
     guard let root = value.object, root["language"] == "query" else {
       let language = value["language"].map { String(decoding: $0.bytes.prefix(64), as: UTF8.self) }
       throw ServiceError(
@@ -50,8 +49,7 @@ package struct QueryDesign: Sendable {
   /// The body to store.
   /// - Throws: 413 for a document that is too long for queries to read.
   package func body() throws -> DocumentBody {
-    let body: DocumentBody
-    body = try DocumentBody(.object(root))
+    let body = try DocumentBody(.object(root))
     guard body.bytes.count <= QueryLimits.designBytes else {
       throw ServiceError.tooLarge(
         "A design document with indexes has at most \(QueryLimits.designBytes) bytes")

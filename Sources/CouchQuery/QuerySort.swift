@@ -26,9 +26,7 @@ extension QuerySort {
     guard node.count <= QueryLimits.indexFields else {
       throw ServiceError(.invalidSortJSON, "Sort has at most \(QueryLimits.indexFields) fields")
     }
-    var pairs: [(FieldPath, isDescending: Bool)] = []
-    for element in node.elements { pairs.append(try Self.pair(element)) }
-    try self.init(pairs)
+    try self.init(node.elements.map { try Self.pair($0) })
   }
 
   /// Reads `{"a":"asc","b":"asc"}`, as a design document contains an index's fields.
@@ -37,9 +35,7 @@ extension QuerySort {
     guard node.kind == .object, node.count <= QueryLimits.indexFields else {
       throw ServiceError(.invalidSortJSON, "Index fields must be an object of directions")
     }
-    var pairs: [(FieldPath, isDescending: Bool)] = []
-    for member in node.members { pairs.append(try Self.pair(member)) }
-    try self.init(pairs)
+    try self.init(node.members.map { try Self.pair($0) })
   }
 
   private init(_ pairs: [(FieldPath, isDescending: Bool)]) throws {

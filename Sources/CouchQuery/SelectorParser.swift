@@ -48,10 +48,7 @@ struct SelectorParser {
     guard node.kind == .object, node.count > 0 else {
       return .field(path, .compares(.equal, node))
     }
-    var clauses: [SelectorClause] = []
-    for member in node.members {
-      clauses.append(try clause(member, path: path, depth: depth + 1))
-    }
+    let clauses = try node.members.map { try clause($0, path: path, depth: depth + 1) }
     return clauses.count == 1 ? clauses[0] : .all(clauses)
   }
 
@@ -95,12 +92,10 @@ struct SelectorParser {
     _ name: String, _ argument: JSONNode, path: FieldPath?, depth: Int
   ) throws -> [SelectorClause] {
     guard argument.kind == .array else { throw ServiceError.badArgument(name, argument) }
-    var clauses: [SelectorClause] = []
-    for element in argument.elements {
+    return try argument.elements.map { element in
       if element.kind != .object || element.count == 0 { try count() }
-      clauses.append(try clause(element, path: path, depth: depth))
+      return try clause(element, path: path, depth: depth)
     }
-    return clauses
   }
 
   private mutating func count() throws {

@@ -91,14 +91,12 @@ package struct AllDocumentsQuery: Sendable {
     guard queries.count <= CouchLimits.queries else {
       throw ServiceError.tooLarge("A request has at most \(CouchLimits.queries) queries")
     }
-    var list: [AllDocumentsQuery] = []
-    for query in queries.elements {
+    return try queries.elements.map { query in
       guard query.kind == .object else {
         throw ServiceError.badRequest("A query must be a JSON object")
       }
-      list.append(try AllDocumentsQuery(element: query, scope: scope))
+      return try AllDocumentsQuery(element: query, scope: scope)
     }
-    return list
   }
 
   private static func keys(_ given: CouchParameters) throws -> JSONNode? {

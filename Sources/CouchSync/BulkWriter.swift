@@ -227,12 +227,11 @@ extension CouchDatabase {
   ) throws -> CouchAnswer {
     if !isNewEdit, let refusal = bulk.refusal { throw refusal }
     var writer = JSONWriter(reserving: heads.count * 96 + 2)
-    writer.beginArray()
-    for (index, head) in heads.enumerated() {
+    writer.array(heads.enumerated()) { entry, writer in
+      let (index, head) = entry
       let outcome = bulk.outcomes[index] ?? head.refusal.map { .failure($0) } ?? .success("")
       append(outcome, of: head, isNewEdit: isNewEdit, to: &writer)
     }
-    writer.endArray()
     var answer = CouchAnswer(.created, writer.bytes)
     answer.hasUnrunRules = !isNewEdit && heads.contains(where: \.hasRules)
     return answer

@@ -198,15 +198,10 @@ struct ChangesReader: Sendable {
       bytes += tokenSuffix
     } _: { writer in
       writer.member("id", change.id.text)
-      writer.name("changes")
-      writer.beginArray()
-      for revision in revisions {
-        writer.beginObject()
+      writer.objects("changes", of: revisions) { revision, writer in
         writer.name("rev")
         writer.revision(revision)
-        writer.endObject()
       }
-      writer.endArray()
       if change.isDeleted { writer.member("deleted", true) }
       if query.includesDocuments, let document = try document ?? view.document(change.id) {
         writer.name("doc")

@@ -25,9 +25,7 @@ package enum CopyTarget: Sendable {
   /// - Parameter revision: the revision as sent.
   /// - Throws: 400 for a malformed id or revision.
   package init(_ text: String, revision: String?) throws {
-    let name: DocumentName
-    name = try DocumentName(text)
-    switch name {
+    switch try DocumentName(text) {
     case .document(let id):
       self = .document(id, base: try BaseRevision(query: revision, ifMatch: nil).revision)
     case .local(let id):

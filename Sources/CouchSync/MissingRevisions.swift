@@ -31,12 +31,10 @@ package struct RevisionsRequest: Sendable {
   }
 
   static func revisions(_ list: JSONNode) throws -> [NamedRevision] {
-    var revisions: [NamedRevision] = []
-    for element in list.elements {
+    try list.elements.map { element in
       guard let text = element.string else { throw ServiceError.badRequest("Invalid rev format") }
-      revisions.append(try NamedRevision(text))
+      return try NamedRevision(text)
     }
-    return revisions
   }
 }
 

@@ -38,10 +38,9 @@ package enum OpenRevisions: Sendable, Equatable {
     guard let text = parameters["open_revs"] else { return nil }
     guard !text.equalsBytes(of: "all") else { return .all }
     guard let list = try parameters.json("open_revs"), list.kind == .array else { throw malformed }
-    var revisions: [NamedRevision] = []
-    for element in list.elements {
+    let revisions = try list.elements.map { element in
       guard let text = element.string else { throw malformed }
-      revisions.append(try NamedRevision(text))
+      return try NamedRevision(text)
     }
     return revisions.isEmpty ? nil : .these(revisions)
   }

@@ -56,20 +56,15 @@ package struct SecurityDocument: Sendable, Equatable {
 
   private static func texts(_ list: String, in object: JSONNode) throws -> [String] {
     guard let node = object[list] else { return [] }
-    guard node.kind == .array else { throw notTexts(list) }
+    let notTexts = ServiceError.badRequest("\(list) must be a JSON list of strings")
+    guard node.kind == .array else { throw notTexts }
     guard node.count <= maximumNames else {
       throw ServiceError.tooLarge("\(list) has at most \(maximumNames) entries")
     }
-    var texts: [String] = []
-    for element in node.elements {
-      guard let text = element.string else { throw notTexts(list) }
-      texts.append(text)
+    return try node.elements.map { element in
+      guard let text = element.string else { throw notTexts }
+      return text
     }
-    return texts
-  }
-
-  private static func notTexts(_ list: String) -> ServiceError {
-    .badRequest("\(list) must be a JSON list of strings")
   }
 }
 

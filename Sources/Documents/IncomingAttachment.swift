@@ -92,8 +92,6 @@ package struct IncomingAttachment: Sendable {
     guard node.count <= most else {
       throw DocumentError(.attachmentLimit, "A document has at most \(most) attachments")
     }
-    var all: [IncomingAttachment] = []
-    for member in node.members { all.append(try IncomingAttachment(member)) }
-    return all
+    return try node.members.map { member throws(DocumentError) in try IncomingAttachment(member) }
   }
 }

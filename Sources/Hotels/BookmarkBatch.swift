@@ -31,28 +31,24 @@ package struct BookmarkBatch: Sendable {
     guard added.count + removed.count + steps.count <= BookmarkLimits.batchItems else {
       throw Self.tooMany
     }
-    var hotels: [HotelAddition] = []
-    for (index, item) in added.enumerated() {
-      do { hotels.append(try HotelAddition(item)) } catch let error as DocumentError {
+    add = try added.enumerated().map { index, item in
+      do { return try HotelAddition(item) } catch let error as DocumentError {
         throw ServiceError(.invalidDocument, "add[\(index)]: \(error.reason)")
       }
     }
-    var ids: [HotelID] = []
-    for (index, item) in removed.enumerated() {
+    remove = try removed.enumerated().map { index, item in
       guard let id = HotelID(entry: item) else {
         throw ServiceError(.invalidDocument, "remove[\(index)] is no hotel's id")
       }
-      ids.append(id)
+      return id
     }
-    var restored: [Restoration] = []
-    for (index, item) in steps.enumerated() {
+    restore = try steps.enumerated().map { index, item in
       guard let step = Restoration(item) else {
         throw ServiceError(
           .invalidDocument, "restore[\(index)] is no step of an undo; send it as it came")
       }
-      restored.append(step)
+      return step
     }
-    (add, remove, restore) = (hotels, ids, restored)
     var seen: Set<HotelID> = []
     for id in self.ids {
       guard seen.insert(id).inserted else {

@@ -13,11 +13,8 @@ struct JSONOutput {
     case JSONByte.openBracket where isCanonical || text.hasSpace:
       appendArray(range, to: &output)
     case JSONByte.openBrace where isCanonical || text.hasSpace:
-      var members: [JSONMember.TextRanges] = []
-      for member in JSONMembers(of: JSONNode(text: text, range: range)) {
-        members.append(member.ranges)
-      }
-      append(members: members, to: &output)
+      let members = JSONMembers(of: JSONNode(text: text, range: range))
+      append(members: members.map(\.ranges), to: &output)
     default: appendBytes(range.offsets, to: &output)
     }
   }

@@ -45,20 +45,14 @@ extension CouchDatabase {
   func checkpoints(of clients: [String?]) async throws -> [UInt8] {
     let known = try await stored(clients)
     var writer = JSONWriter()
-    writer.beginArray()
-    for (client, document) in zip(clients, known) {
-      guard client != nil else {
-        writer.null()
-        continue
-      }
-      writer.beginObject()
-      if let document {
+    writer.array(zip(clients, known)) { row, writer in
+      guard row.0 != nil else { return writer.null() }
+      writer.object { writer in
+        guard let document = row.1 else { return }
         writer.member("rev", Self.revision(document))
         writer.members(of: document.body)
       }
-      writer.endObject()
     }
-    writer.endArray()
     return writer.bytes
   }
 

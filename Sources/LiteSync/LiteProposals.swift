@@ -50,24 +50,19 @@ struct LiteProposals: Sendable {
   /// The answer: one element for each row.
   static func answer(_ verdicts: [Verdict], includesRevision: Bool) -> [UInt8] {
     var writer = JSONWriter()
-    writer.beginArray()
-    for verdict in verdicts {
+    writer.array(verdicts) { verdict, writer in
       switch verdict {
       case .wanted, .merged: writer.int(0)
       case .known: writer.int(304)
       case .refused: writer.int(400)
       case .conflict(let revision):
-        guard includesRevision else {
-          writer.int(409)
-          continue
+        guard includesRevision else { return writer.int(409) }
+        writer.object { writer in
+          writer.member("status", 409)
+          writer.member("rev", revision)
         }
-        writer.beginObject()
-        writer.member("status", 409)
-        writer.member("rev", revision)
-        writer.endObject()
       }
     }
-    writer.endArray()
     return writer.bytes
   }
 }
