@@ -25,9 +25,7 @@ extension AccountService {
     audit.note(AuditEvent(.signedIn, of: user.id, about: "password"), from: address)
     return session
   }
-}
 
-extension AccountService {
   /// Changes a user's password. All other sessions of the user end.
   /// - Parameter current: the present password. It proves that the session is not in other hands.
   /// - Returns: a new token of the same session; nil when the request was authenticated by a password.
@@ -114,9 +112,7 @@ extension AccountService {
     case .user: "This account has no password here: its owner logs in with another issuer."
     }
   }
-}
 
-extension AccountService {
   /// Creates a user and logs them in.
   /// - Parameter digest: the password's MD5, if the user's client sends that at each log-in. Both are accepted then.
   /// - Parameter guest: the principal of the request, if there is one. A guest's bookmarks become the user's.

@@ -130,9 +130,7 @@ extension AccountService {
     }
     return count
   }
-}
 
-extension AccountService {
   /// Ends the cached proofs of a person, and those of their answers that wait, after a session or more has ended durably.
   /// - Parameter session: the only session that has ended; nil for all of them.
   func endProofs(of person: Author, session: String? = nil) {
@@ -150,9 +148,7 @@ extension AccountService {
     }
     return try await accounts.document(name)?.createdAt
   }
-}
 
-extension AccountService {
   /// Creates a guest: a random id and a token that proves it. Nothing is stored. The first write creates the
   /// guest's store.
   /// - Throws: `tooMany`; `storageFull` while the disk's last space is kept for others.
@@ -232,9 +228,7 @@ extension AccountService {
     guard try await adoptGuest(guest, user, claim) else { return }
     try await accounts.completeAdoption(of: guest, by: account, id: user)
   }
-}
 
-extension AccountService {
   /// Erases an account or a guest. The name and the password are deleted and all tokens and sessions have ended
   /// before the store is erased. If erasing the store fails, a record remains and ``finishErasures()`` repeats it.
   ///

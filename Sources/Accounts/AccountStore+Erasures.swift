@@ -146,9 +146,7 @@ extension AccountStore {
     }
     return (wasThere, isComplete)
   }
-}
 
-extension AccountStore {
   /// Removes the remotes of a person: the documents whose ids begin with the person's.
   private func dropRemotes(of person: AccountID) async throws {
     try await stores.withStore(.named(.remotes), creating: false) { store in

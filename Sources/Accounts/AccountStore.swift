@@ -118,9 +118,7 @@ extension AccountStore {
       return user
     }
   }
-}
 
-extension AccountStore {
   /// The body of a claimed guest's document. After an undo a guest can be claimed again, and each claim is another one.
   static func claim(by user: AccountID) -> JSONValue {
     let claim = AccountID.random()
@@ -173,9 +171,7 @@ extension AccountStore {
       try changes.replace(userID, by: user.value)
     }
   }
-}
 
-extension AccountStore {
   /// Creates an account and claims its guest if there is one, in one transaction. When several requests ask for the
   /// same name, the first commit wins.
   /// - Throws: `taken`; `guestSpent` when a user has adopted the guest already, or it was erased.

@@ -166,9 +166,7 @@ extension UserName {
     return directions.allSatisfy { rightward.contains($0) || neutral.contains($0) }
       && (rightward.contains(last) || last == .europeanNumber) && !hasBothNumbers
   }
-}
 
-extension UserName {
   /// The generated name of another issuer's user: a hash of issuer and subject. Equal subjects of two issuers get
   /// different names, and a name reveals neither.
   init(issuer: String, subject: String) {

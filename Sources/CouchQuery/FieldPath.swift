@@ -111,9 +111,7 @@ extension FieldPath {
     }
     return .found(node)
   }
-}
 
-extension FieldPath {
   static let id = FieldPath(reserved: "_id")
   static let revision = FieldPath(reserved: "_rev")
   static let type = FieldPath(reserved: "type")

@@ -137,9 +137,7 @@ extension JSONCollation {
       key.append(0)
     }
   }
-}
 
-extension JSONCollation {
   /// The root collation; nil when ICU lacks its data. Strings are then compared by bytes.
   private static let collator = TextCollator()
 

@@ -123,9 +123,7 @@ extension SelectorParser {
         "\(SelectorLimits.patternUnits) characters of regular expressions")
     }
   }
-}
 
-extension SelectorParser {
   /// Reads an operator that is a condition on one value.
   /// - Parameter depth: the number of operators and fields around its argument.
   mutating func condition(

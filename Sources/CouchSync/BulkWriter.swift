@@ -171,9 +171,7 @@ extension CouchDatabase {
     try await bulk.write(writes)
     return bulk.outcomes.map { $0 ?? .success("") }
   }
-}
 
-extension CouchDatabase {
   /// `POST /{db}/_bulk_docs`: writes many documents, each independent of the others.
   ///
   /// They are committed in groups. A document's second revision in the same request is checked against the first;

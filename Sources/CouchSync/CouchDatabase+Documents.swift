@@ -68,9 +68,7 @@ extension CouchDatabase {
     }
     return text
   }
-}
 
-extension CouchDatabase {
   /// `PUT /{db}/{docid}`: writes a document under the id of the path, whatever its own `_id` says.
   ///
   /// Source: CouchDB, "PUT /{db}/{docid}".
@@ -157,9 +155,7 @@ extension CouchDatabase {
     }
     return try IncomingDocument(body, read: try await DocumentBody.readLong(body))
   }
-}
 
-extension CouchDatabase {
   /// `DELETE /{db}/{docid}`: adds an empty tombstone to the document.
   ///
   /// Source: CouchDB, "DELETE /{db}/{docid}".
@@ -175,9 +171,7 @@ extension CouchDatabase {
     }
     return .written(.done, id: id.text, revision: revision.description, entity: revision)
   }
-}
 
-extension CouchDatabase {
   /// `COPY /{db}/{docid}`: writes the body of one document under another id, in one transaction. Either may be local. As in
   /// CouchDB the copy of a tombstone is a tombstone.
   ///
@@ -322,9 +316,7 @@ extension CouchDatabase {
       reader, view in try reader.read(view) ? reader.missing.all : nil
     }
   }
-}
 
-extension CouchDatabase {
   /// `POST /{db}/_bulk_get`: many revisions at once, tombstones included; without `rev` every leaf.
   ///
   /// CouchDB's replicator expects one result for each requested element, in order. Each entry of a result's `docs` has
@@ -334,9 +326,7 @@ extension CouchDatabase {
   package func bulkGet(_ request: BulkGetRequest) async throws -> CouchAnswer {
     try await answer(by: BulkGetReader(request, word))
   }
-}
 
-extension CouchDatabase {
   /// `GET /{db}/{docid}?open_revs=…`: several revisions of one document at once, in the order of the request; all
   /// leaves from the lowest revision id on.
   ///

@@ -52,9 +52,7 @@ extension CouchDatabase {
     }
     return (ids, changes.count == CouchLimits.compactedDocuments ? changes.last?.sequence : nil)
   }
-}
 
-extension CouchDatabase {
   /// `POST /{db}/_purge`: removes leaves for good, and a document with its last leaf. Documents are committed in
   /// groups, each document as a whole. A purge is not replicated, and for 90 days a peer that still has the revision
   /// does not bring it back; see ``PurgedRevisions``.

@@ -40,9 +40,7 @@ extension CouchDatabase {
     let definitions = try await indexCatalogue().definitions
     return CouchAnswer(try QueryExplanation(QueryPlanner(definitions, request)).json(name).bytes)
   }
-}
 
-extension CouchDatabase {
   /// `GET /{db}/_index`: the index of all documents by id, then the defined indexes, by design document and name. The
   /// engine's own index of types does not exist in CouchDB and is not listed.
   ///
@@ -182,9 +180,7 @@ extension CouchDatabase {
       return true
     }
   }
-}
 
-extension CouchDatabase {
   /// The present index definitions. If the store has data of an index that is no longer defined, some of that data is
   /// removed. Later queries remove the rest, also when the disk is full now.
   func indexCatalogue() async throws -> IndexCatalogue {

@@ -230,9 +230,7 @@ extension DocumentEdits {
     guard let base else { return true }
     return tree[base]?.isLeaf != true
   }
-}
 
-extension DocumentEdits {
   /// Makes empty edits of a document in a store.
   /// - Parameter isReplicated: whether peers' revisions may be among them, which need the whole history.
   init(

@@ -33,9 +33,7 @@ extension ServiceError {
     writer.member("error", word(code))
     writer.member("reason", reason)
   }
-}
 
-extension ServiceError {
   /// 404 for a document or revision that is unknown, with CouchDB's text.
   package static let missing = ServiceError(.missing, "missing")
 

@@ -171,9 +171,7 @@ extension RevisionTree {
     (whole.nodes, whole.older, whole.finder) = (line, 0, nil)
     return whole
   }
-}
 
-extension RevisionTree {
   /// Forgets the oldest of the revisions that are kept apart.
   /// - Parameter count: how many of them stay at most.
   package mutating func forgetOlder(to count: Int) {

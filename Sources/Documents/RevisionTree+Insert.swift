@@ -172,9 +172,7 @@ extension RevisionTree {
     if finder?.addLast(of: nodes) == false { finder = RevisionIndexTable(nodes) }
     return nodes.count - 1
   }
-}
 
-extension RevisionTree {
   /// Forgets revisions that are more than `limit` steps from every leaf; the leaf is the first step. The
   /// oldest revision that stays on a branch becomes a root.
   /// - Returns: the forgotten revisions, without those that are kept apart.

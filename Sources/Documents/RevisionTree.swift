@@ -149,9 +149,7 @@ extension RevisionTree {
     for index in rest.nodes.indices { rest.nodes[index].isLeaf = !parents.contains(index) }
     return rest
   }
-}
 
-extension RevisionTree {
   /// Whether a revision is the end of a merged branch that was removed.
   package func hasMark(of revision: RevisionID) -> Bool { closed.hasMark(of: revision) }
 

@@ -139,9 +139,7 @@ extension BookmarkMerge {
     return type.equalsBytes(of: BookmarkList.type)
       || type.equalsBytes(of: Hotel.type) && mutation.tree.openLeafCount > 1
   }
-}
 
-extension BookmarkMerge {
   /// The edit that gives a list or a hotel one live revision. It adds a revision below the winner (below the
   /// tombstone of a deleted document; the first one of a new document). It adds tombstones that name this revision
   /// on the other live leaves, up to ``leavesAtOnce`` leaves in all.

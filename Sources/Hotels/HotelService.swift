@@ -176,9 +176,7 @@ extension HotelService {
     guard let body = try FactsNote.followed(hotel, from: bookmark, in: view) else { return }
     try changes.put(hotel.id.documentID, base: bookmark.revision, body: body)
   }
-}
 
-extension HotelService {
   /// Changes several bookmarks in one update: all or nothing. The exception are steps of an undo whose hotel has
   /// changed since; they are skipped.
   /// - Throws: `invalidDocument`, `tooLarge`, `occupied`, `unknownHotel`, `store`.

@@ -127,9 +127,7 @@ extension JSONNode {
     case .object: return .object(JSONObject(checked: members))
     }
   }
-}
 
-extension JSONNode {
   /// Whether the value has at most so many bytes in the text.
   package func isShort(_ bytes: Int) -> Bool { range.offsets.count <= bytes }
 

@@ -80,9 +80,7 @@ extension ListService {
       for store in ended.stores { try await accounts.erase(store: store) }
     }
   }
-}
 
-extension ListService {
   /// Does the work that records of lists stand for, one after the other. Work that fails stops no other.
   /// - Returns: the failures.
   func finishEach(

@@ -154,9 +154,7 @@ extension PostgresView {
       range.descending ? entriesDownTo : entriesUpTo, .integer(store), .integer(number), start,
       startID, .integer(rowsAtOnce), .bytes(end), .text(range.descending ? range.id : ""))
   }
-}
 
-extension PostgresView {
   private static let localsUp = Statement("locals_up", locals("id"))
   private static let localsDown = Statement("locals_down", locals("id DESC"))
 

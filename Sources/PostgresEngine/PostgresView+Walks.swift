@@ -121,9 +121,7 @@ extension PostgresView {
   private func changes(_ call: Call) throws -> [Change] {
     try source.rows(call).all.map { try StoredDocument($0, in: store).change }
   }
-}
 
-extension PostgresView {
   private static let upwards = Statement("documents_up", walk("ORDER BY d.id"))
   private static let downwards = Statement("documents_down", walk("ORDER BY d.id DESC"))
 

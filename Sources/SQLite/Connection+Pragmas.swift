@@ -91,9 +91,7 @@ extension Connection {
   private func setPragma(_ name: StaticString, to value: Int64) throws {
     try check(sqlite3_exec(try open, "PRAGMA \(name) = \(value)", nil, nil, nil))
   }
-}
 
-extension Connection {
   /// Opens a file for reading without any trace: nothing in its directory is created, changed or removed. SQLite's
   /// read-only mode alone does not guarantee this, because it creates a log and the log's index.
   ///

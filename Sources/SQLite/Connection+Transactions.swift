@@ -30,9 +30,7 @@ extension Connection {
     guard inTransaction else { return }
     try statement("ROLLBACK").run()
   }
-}
 
-extension Connection {
   /// How much a checkpoint does. <https://sqlite.org/c3ref/wal_checkpoint_v2.html>
   package enum CheckpointMode: Sendable {
     /// Copies as much as possible without waiting for other connections.

@@ -201,9 +201,7 @@ extension Connection {
   package func addRelevance() throws(SQLiteError) {
     try check(csqlite_add_relevance(try open))
   }
-}
 
-extension Connection {
   /// How a database file is opened. <https://sqlite.org/c3ref/open.html>
   package enum Mode: Sendable {
     /// Reads and writes a file that must exist.
@@ -222,9 +220,7 @@ extension Connection {
       }
     }
   }
-}
 
-extension Connection {
   /// Looks for damage in the structure of all pages, and in the indexes.
   /// <https://sqlite.org/pragma.html#pragma_integrity_check>
   ///
@@ -242,9 +238,7 @@ extension Connection {
     }
     return findings == ["ok"] ? [] : findings
   }
-}
 
-extension Connection {
   /// The database as the bytes of a file, including what is still in the log. Written to disk, the bytes are a database
   /// again. <https://sqlite.org/c3ref/serialize.html>
   package func serialize() throws -> [UInt8] {
@@ -257,9 +251,7 @@ extension Connection {
     defer { sqlite3_free(bytes) }
     return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
   }
-}
 
-extension Connection {
   /// How long a call waits for another connection's lock before it throws `busy`, in
   /// milliseconds; 0 never waits. <https://sqlite.org/c3ref/busy_timeout.html>
   package func setBusyTimeout(milliseconds: Int32) throws(SQLiteError) {

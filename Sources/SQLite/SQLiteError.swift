@@ -85,9 +85,7 @@ extension SQLiteError {
     default: false
     }
   }
-}
 
-extension SQLiteError {
   /// The kinds of failure that callers tell apart.
   package enum Code: String, Sendable, CaseIterable {
     /// Another connection holds a lock on the file; the same call may succeed later.

@@ -185,9 +185,7 @@ extension DataDirectory {
     }
     return found
   }
-}
 
-extension DataDirectory {
   /// File systems that share files between machines, as `/proc` calls them (proc(5)).
   private static let networkTypes: Set<String> = [
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "fuse.glusterfs",

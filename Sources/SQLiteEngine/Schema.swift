@@ -138,9 +138,7 @@ extension Schema {
       DROP TABLE histories;
       VACUUM;
       """)
-}
 
-extension Schema {
   /// Gives `locals` row numbers. In a table without them a search reads whole rows to compare ids, with all bytes of the
   /// attachments in their way: ten times what was asked for.
   private static let localsByNumber: StaticString = """

@@ -259,9 +259,7 @@ extension DatabaseManager {
     let closes = isLast || lease.store.health.hasFailed || lease.store.storage.isEnded
     settle(state.withLockedValue { $0.stores.release(lease.store.name, failed: closes) })
   }
-}
 
-extension DatabaseManager {
   typealias Stores = OpenStores<OpenStore>
 
   /// Adds a request to a store's queue and waits for the answer. A task that is cancelled leaves the queue.

@@ -118,9 +118,7 @@ extension OpenStores {
     entries[name]?.isInSlotQueue = false
     slotQueue.removeAll { $0 == name }
   }
-}
 
-extension OpenStores {
   /// Identifies one waiting caller. ``DatabaseManager`` draws it.
   typealias Ticket = UInt64
 

@@ -92,9 +92,7 @@ extension StorageEngine {
   ) async throws -> [StoreName] {
     try await names(in: namespace, after: key, limit: limit, includingErased: false)
   }
-}
 
-extension StorageEngine {
   package func noteErasure(of name: StoreName) async throws {}
   package var knownDamage: Int { 0 }
   package var writesOnOneDisk: Bool { false }
