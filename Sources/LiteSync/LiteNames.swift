@@ -16,11 +16,12 @@ struct LiteNames {
   }
   private lazy var versions: [LiteVersion: RevisionID] = {
     var versions = table { LiteVersion($0) }
-    if let winner = tree.winner?.revision,
-      let version = LiteRevision.vector(of: winner, in: tree).first
-    {
-      versions[version] = winner
+    guard let winner = tree.winner?.revision else { return versions }
+    // A version that was kept in a conflict is also that of a branch that was not.
+    for revision in tree.history(of: winner).reversed() {
+      versions[LiteVersion(revision)] = revision
     }
+    if let version = LiteRevision.vector(of: winner, in: tree).first { versions[version] = winner }
     return versions
   }()
 
@@ -42,6 +43,19 @@ struct LiteNames {
     if let version { return versions[version] }
     guard let revision = try? RevisionID(text) else { return nil }
     return known.contains(revision) ? revision : replaced[revision]
+  }
+
+  /// The revision that a client has named and that needs not be written again; nil if there is none.
+  ///
+  /// Version 4 resolves a conflict without a new version if it keeps its own revision: then only its vector says that it has
+  /// seen the other one. If the server has the kept version on another branch, it is still written, as a child of the winner.
+  /// - Parameter former: the rest of the vector.
+  mutating func findWritten(_ text: String, former: some Sequence<String>) -> RevisionID? {
+    guard let revision = find(text) else { return nil }
+    guard let version = LiteVersion(text), !version.isTree,
+      let winner = tree.winner?.revision, !tree.history(of: winner).contains(revision)
+    else { return revision }
+    return seen(by: Array(former)).contains(winner) ? nil : revision
   }
 
   /// The revisions that a client has seen, by its history or its version vector. A vector names only the newest version of

@@ -91,7 +91,11 @@ extension LiteProposals.Row {
     guard let tree = try view.newest(id), let winner = tree.winner else { return .wanted }
     var names = LiteNames(tree)
     let versions = revision.versions
-    if let newest = versions.first, names.find(newest) != nil { return .known }
+    if let newest = versions.first,
+      names.findWritten(newest, former: versions.dropFirst()) != nil
+    {
+      return .known
+    }
     let seen = names.seen(by: [ancestor] + versions)
     if seen.contains(winner.revision) || winner.isDeleted && ancestor.isEmpty { return .wanted }
     // Of a tombstone nothing is known but what the document was.

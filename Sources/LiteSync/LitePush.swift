@@ -65,7 +65,7 @@ struct LitePush: Sendable {
   /// - Throws: `conflict` if the client has not seen the present winner; `invalidRevision`.
   private func line(in tree: RevisionTree, _ view: any StoreView) throws -> [RevisionID] {
     var names = LiteNames(tree)
-    if let known = names.find(revision) { return [known] }
+    if let known = names.findWritten(revision, former: history) { return [known] }
     let seen = names.seen(by: [revision] + history)
     var parent = seen.max()
     if let winner = tree.winner {

@@ -96,6 +96,26 @@ import Testing
     #expect(next == "4dddddddde1@\(Self.encoding)")
   }
 
+  /// Version 4 keeps its own version then, and says by its vector alone that it has seen the other one.
+  @Test func aVersionThatIsKeptInAConflictIsWrittenBelowTheWinner() throws {
+    let kept = try #require(LiteVersion("10@\(Self.maker)"))
+    var tree = try tree("1-a", "2-b", "3-cccccccccc")
+    let (base, leaf) = (try RevisionID("1-a"), RevisionID(generation: 2, digest: kept.digest))
+    try tree.insert(leaf, below: base, isDeleted: false)
+    let winner = try #require(tree.winner?.revision)
+    let theirs = LiteRevision.text(winner, of: tree, in: .vectors)
+    var names = LiteNames(tree)
+    let written = [[], [kept.text], [theirs]].map { former in
+      names.findWritten(kept.text, former: former)
+    }
+    #expect(written == [leaf, leaf, nil])
+    let child = RevisionID(generation: 4, digest: kept.digest)
+    try tree.insert(child, below: winner, isDeleted: false)
+    try tree.insert(RevisionID("5-dddddddddd"), below: child, isDeleted: false)
+    names = LiteNames(tree)
+    #expect(names.findWritten(kept.text, former: [theirs]) == child)
+  }
+
   /// A tree of one branch.
   private func tree(_ revisions: String...) throws -> RevisionTree {
     var tree = RevisionTree()

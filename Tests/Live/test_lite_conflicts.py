@@ -68,6 +68,33 @@ def test_a_phone_with_versions_gets_the_winner_that_was_a_conflict(account):
     assert found["n"] == "edited" and found["_rev"].startswith("4-") and "_conflicts" not in found
 
 
+def test_a_phone_with_versions_that_keeps_its_own_side_of_a_conflict_wins(account):
+    """Couchbase Lite 4 makes no new version then. Only its vector says that it has seen the other side."""
+    couch, phone, other = database(account), *(another(account, protocols=VECTORS) for _ in range(2))
+    mine, later = (f"18ea3cf2a0b{digit}0000@dGhlIG1ha2VyIG9mIGl0IQ" for digit in "67")
+
+    def push(version, history, body):
+        [verdict] = phone.blip.call("proposeChanges", [["a", f"{version}; {history}", history]]).json or [0]
+        answer = phone.blip.call("rev", body, id="a", rev=version, history=history, noconflicts="true", sequence="1")
+        return verdict, answer.error
+
+    couch.graft("a", "1-a", n=0)
+    first, _, _ = pull_versions(phone)["a"]
+    assert push(mine, first, {"n": "phone"}) == (0, None)
+    couch.graft("a", "3-cccccccccc 2-b 1-a", n="other")
+    theirs, _, body = pull_versions(phone)["a"]
+    assert body["n"] == "other" and push(mine, first, {"n": "phone"}) == (304, None)
+    assert couch.call("GET", "/a").json()["n"] == "other"
+    assert push(mine, theirs, {"n": "phone"}) == (0, None)
+    assert couch.call("GET", "/a").json()["n"] == "phone"
+    assert pull_versions(other)["a"] == (mine, theirs, {"n": "phone"})
+    # What it sends again is known, and its next edit follows.
+    assert push(mine, theirs, {"n": "phone"}) == (304, None)
+    assert push(later, theirs, {"n": "edited"}) == (0, None)
+    assert push(mine, theirs, {"n": "phone"}) == (304, None)
+    assert couch.call("GET", "/a").json()["n"] == "edited"
+
+
 def test_a_document_is_new_after_its_tombstone(phone, account):
     couch = database(account)
     revision = couch.rev("a", n=1)
