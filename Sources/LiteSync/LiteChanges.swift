@@ -6,8 +6,11 @@ import Stores
 
 /// A question for the changes of a database, as `changes` has them.
 struct LiteChanges: Sendable {
-  /// The most changes that are read from the store at once.
-  private static let scanned = 500
+  /// The most changes that are read from the store at once. Those that are left at the end of a slice are read again, so of
+  /// 500 most were read several times.
+  private static let scanned = 100
+  /// The revisions that are looked at for one page, whether they make rows or not. A page costs no more than a message may.
+  private static let examinedAtOnce = 5_000
 
   /// A change: the newest revision of a document.
   struct Row: Sendable {
@@ -45,7 +48,7 @@ struct LiteChanges: Sendable {
     let rows: [Row]
     /// The position after them.
     let last: SinceToken
-    /// Whether there are no more.
+    /// Whether there are no more. A page that is not complete may have no rows: many changes made none.
     let isComplete: Bool
   }
 
@@ -79,7 +82,7 @@ struct LiteChanges: Sendable {
     return !(isActiveOnly && change.isDeleted) && documents?.contains(change.id) ?? true
   }
 
-  /// Reads changes until there are enough rows or the slice is over.
+  /// Reads changes until there are enough rows, enough of them were looked at, or the slice is over.
   fileprivate func read(
     _ progress: inout LiteProgress, _ view: any StoreView, _ tag: StoreTag
   ) throws -> Page? {
@@ -103,12 +106,13 @@ struct LiteChanges: Sendable {
           }
         }
         seen += 1
+        progress.examined += 1 + progress.looked.count
         position = change.sequence
         progress.position = position
         if progress.rows.count == limit || view.slice.isOver { break }
       }
       let isAtEnd = seen == changes.count && changes.count < most
-      if isAtEnd || progress.rows.count == limit {
+      if isAtEnd || progress.rows.count == limit || progress.examined >= Self.examinedAtOnce {
         if isAtEnd { position = max(position, info.lastSequence) }
         return Page(
           rows: progress.rows, last: .at(position, in: info, of: tag), isComplete: isAtEnd)
@@ -193,6 +197,7 @@ extension CouchDatabase {
 private struct LiteProgress: Sendable {
   var rows: [LiteChanges.Row] = []
   var position: Int64?
+  var examined = 0
   /// How many revisions of a change were looked at.
   var looked: (sequence: Int64, count: Int) = (0, 0)
 }

@@ -56,6 +56,8 @@ struct LitePull: Sendable {
   private var isCaughtUp = false
   /// Whether there may be changes that are not read yet.
   private var hasNews = true
+  /// Whether the last changes that were read are none for the client, and others follow.
+  private(set) var isSearching = false
   /// The changes that are announced, until the client has said which ones it wants.
   private var announced: [Int: Announcement] = [:]
   /// Changes that the client could not take, which are announced again.
@@ -138,6 +140,7 @@ struct LitePull: Sendable {
   mutating func next(
     in store: some LiteStore, holding held: Set<DocumentID>
   ) async throws -> [Outgoing] {
+    isSearching = false
     if announced.count < Self.announcements, wanted.count < Self.wantedAtOnce {
       if let next = refused.popFirst() { return [outgoing(announcing: next)] }
       let requests = hasNews ? try await nextChanges(in: store) : []
@@ -171,6 +174,7 @@ struct LitePull: Sendable {
     let page = try await store.read { database in try await database.changes(query) }
     since = page.last
     hasNews = !page.isComplete || hasNews
+    isSearching = page.rows.isEmpty && !page.isComplete
     var requests: [Outgoing] = []
     if !page.rows.isEmpty {
       requests.append(outgoing(announcing: Announcement(rows: page.rows)))

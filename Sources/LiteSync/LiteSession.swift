@@ -84,6 +84,10 @@ package struct LiteSession: Sendable {
     (self.merges, self.status) = (merges, status)
   }
 
+  /// Whether the last changes that were read are none for the client, and others follow. Then there is more to do, although
+  /// the client has to answer nothing.
+  package var isSearching: Bool { pull?.isSearching ?? false }
+
   /// Notes that something was committed to the store.
   package mutating func noteNews() { pull?.noteNews() }
 

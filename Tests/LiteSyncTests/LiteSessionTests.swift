@@ -71,6 +71,20 @@ import Testing
     #expect(try await requests(&session, in: store).map(\.request.profile) == ["changes"])
   }
 
+  /// Regression: a pull by channels from many documents of others cost more than one message may, and never ended.
+  @Test func aSearchThroughManyChangesIsDividedIntoPages() async throws {
+    let store = try await Database()
+    for number in 0..<3_000 { try await store.put("d\(number)") }
+    var session = session()
+    let asked = LiteRequest(
+      "subChanges", ["filter": "sync_gateway/bychannel", "channels": "none"],
+      body: Array("{}".utf8))
+    _ = try await session.answer([(1, asked)], in: store)
+    #expect(try await session.next(in: store).requests.isEmpty && session.isSearching)
+    let last = try await session.next(in: store).requests
+    #expect(last.map(\.request.body) == [Array("[]".utf8)] && !session.isSearching)
+  }
+
   /// The client would see a conflict, and its resolver might drop what its user has just edited.
   @Test(arguments: ["rev", "norev"])
   func aRevisionWaitsWhileTheClientSendsOneThatIsMergedWithIt(_ profile: String) async throws {

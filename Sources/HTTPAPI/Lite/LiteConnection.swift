@@ -93,6 +93,8 @@ final class LiteConnection: Sendable {
         return try await self.step(&next, socket, subscription)
       }
       hasNews = false
+      // The cost of earlier messages does not count: each is like a request of its own.
+      Work.current?.resetCost()
       if isBusy {
         pings = 0
         try await Slice.giveWay()
@@ -111,8 +113,6 @@ final class LiteConnection: Sendable {
         lastPing = .now
         try await socket.ping()
       }
-      // The cost of earlier messages does not count: each is like a request of its own.
-      Work.current?.resetCost()
     }
   }
 
@@ -141,13 +141,14 @@ final class LiteConnection: Sendable {
     if isBusy { answers += try await next.session.answer(requests, in: store) }
     var mustCheck = requests.contains(where: \.request.writes)
     requests = []
-    var (mayAsk, maySupply) = (true, true)
+    var (mayAsk, maySupply, isSearching) = (true, true, false)
     while mayAsk || maySupply, blip.withLock({ $0.queuedBytes }) < Self.queuedBytes {
       if mayAsk {
         let (asked, refused) = try await next.session.next(in: store)
         answers += refused
         blip.withLock { blip in next.exchange.send(asked, to: &blip) }
         mayAsk = !asked.isEmpty || !refused.isEmpty
+        isSearching = next.session.isSearching
       }
       if maySupply { maySupply = try await next.exchange.supply(blip, from: store) }
     }
@@ -159,7 +160,7 @@ final class LiteConnection: Sendable {
       return blip.heldBytes + blip.queuedBytes
     }
     try reserve(held + next.session.heldBytes)
-    return try await write(to: socket, subscription) || isBusy
+    return try await write(to: socket, subscription) || isBusy || isSearching
   }
 
   /// Takes frames until there are enough requests to answer, and notes the answers among their messages.
