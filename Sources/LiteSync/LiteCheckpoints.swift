@@ -7,6 +7,9 @@ import Stores
 extension CouchDatabase {
   /// The prefix of the ids of Couchbase Lite's checkpoints.
   private static let checkpoints = LocalID.clientPrefix + "lite/"
+  private static let limits = JSONLimits.small
+  /// The most bytes of a checkpoint.
+  static var checkpointBytes: Int { limits.maximumBytes }
 
   private static func id(of client: String) throws(DocumentError) -> LocalID {
     try LocalID(client: checkpoints + client)
@@ -28,7 +31,7 @@ extension CouchDatabase {
       throw ServiceError.badRequest("`client` is missing")
     }
     let (id, base) = (try Self.id(of: client), request["rev"] ?? "")
-    let body = try DocumentBody(parsing: request.body, limits: .small).bytes
+    let body = try DocumentBody(parsing: request.body, limits: Self.limits).bytes
     let written = try await store.update(as: context) { changes in
       let known = try changes.view.local(id)
       guard base.utf8.elementsEqual((known.map(Self.revision) ?? "").utf8) else {

@@ -1,3 +1,4 @@
+import CouchSync
 package import Stores
 
 /// A request of the peer, or one for it, as its transport has read it.
@@ -25,6 +26,15 @@ package struct LiteRequest: Sendable {
   /// The bytes of its properties and its body.
   package var byteCount: Int {
     properties.reduce(body.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+  }
+
+  /// The most bytes of the checkpoints in its answer: it asks for them in few bytes.
+  package var answerBytes: Int {
+    switch profile {
+    case "getCheckpoint": CouchDatabase.checkpointBytes
+    case "getCollections": LiteSession.defaultNames.count * CouchDatabase.checkpointBytes
+    default: 0
+    }
   }
 
   /// Whether a property says yes, as LiteCore reads it.

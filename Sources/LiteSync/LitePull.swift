@@ -17,6 +17,8 @@ struct LitePull: Sendable {
   private static let revisionsAtOnce = 128
   /// The most revisions of a history if the client names no number, and in any case.
   private static let maximumHistory = 20...1_000
+  /// The most revisions of a document that a client may say that it has. LiteCore names 10.
+  private static let mostAncestors = 20
 
   /// A revision that the client wants.
   struct Wanted: Sendable {
@@ -72,7 +74,7 @@ struct LitePull: Sendable {
   /// - Throws: `LiteError` for what is not offered; `badRequest`.
   init(
     _ request: LiteRequest, in form: LiteForm, ofVersion2 isOfVersion2: Bool, after token: Int
-  ) throws {
+  ) async throws {
     channels = try LiteChannels(request)
     removals = isOfVersion2 ? .inBodies : request.flag("revocations") ? .inRows : .untold
     takesNewer = request.flag("sendReplacementRevs")
@@ -80,15 +82,15 @@ struct LitePull: Sendable {
     isContinuous = request.flag("continuous")
     isActiveOnly = request.flag("activeOnly")
     batch = min(max(request["batch"].flatMap { Int($0) } ?? .max, 1), Self.batches.upperBound)
-    documents = try Self.documents(request.body)
+    documents = try await Self.documents(request.body)
     collection = request["collection"]
     self.form = form
     lastToken = token
   }
 
-  private static func documents(_ body: [UInt8]) throws -> Set<DocumentID>? {
+  private static func documents(_ body: [UInt8]) async throws -> Set<DocumentID>? {
     guard !body.isEmpty else { return nil }
-    let root = try ParsedJSON(body, limits: .document).root
+    let root = try await ParsedJSON.inSlices(body, limits: .document).root
     guard let ids = root["docIDs"] else { return nil }
     guard ids.kind == .array, ids.count <= CouchLimits.filteredDocuments else {
       throw LiteError.http(400, "At most \(CouchLimits.filteredDocuments) documents are named")
@@ -103,16 +105,17 @@ struct LitePull: Sendable {
   mutating func noteNews() { hasNews = hasNews || isContinuous }
 
   /// Notes the answer to a request.
-  mutating func note(_ reply: LiteReply, to token: Int) throws {
+  mutating func note(_ reply: LiteReply, to token: Int) async throws {
     guard let answered = announced.removeValue(forKey: token) else { return }
     guard reply.error == nil else { return refuse(answered) }
     guard !reply.body.isEmpty else { return }
-    let root = try ParsedJSON(reply.body, limits: .document).root
+    let root = try await ParsedJSON.inSlices(reply.body, limits: .document).root
     let most = reply.properties["maxHistory"].flatMap { Int($0) } ?? Self.maximumHistory.lowerBound
     for (row, answer) in zip(answered.rows, root.elements) where answer.kind == .array {
       wanted.append(
         Wanted(
-          row: row, ancestors: Set(answer.elements.compactMap(\.string)),
+          row: row,
+          ancestors: Set(answer.elements.prefix(Self.mostAncestors).compactMap(\.string)),
           maximumHistory: min(max(most, 1), Self.maximumHistory.upperBound),
           takesNewer: takesNewer))
     }

@@ -45,7 +45,7 @@ package struct LiteSession: Sendable {
   package typealias Answer = (number: UInt64, reply: LiteReply)
 
   /// The names of the only collection there is.
-  private static let defaultNames = ["_default", "_default._default"]
+  static let defaultNames = ["_default", "_default._default"]
   /// The most collections that a client may name.
   private static let maximumCollections = 1_000
 
@@ -97,7 +97,7 @@ package struct LiteSession: Sendable {
     _ reply: LiteReply, to token: Token, in store: some LiteStore
   ) async throws -> [Answer] {
     switch token {
-    case .pull(let token): try pull?.note(reply, to: token)
+    case .pull(let token): try await pull?.note(reply, to: token)
     case .upload(let token):
       if let (request, error) = uploads.note(reply, to: token) {
         return try await refuse(request, error, in: store)
@@ -196,7 +196,7 @@ package struct LiteSession: Sendable {
     default:
       if request["versioning"] == "version-vectors" { form = .vectors }
       lastToken = pull?.token ?? lastToken
-      pull = try LitePull(request, in: form, ofVersion2: isOfVersion2, after: lastToken)
+      pull = try await LitePull(request, in: form, ofVersion2: isOfVersion2, after: lastToken)
       return LiteReply()
     }
   }
@@ -204,11 +204,15 @@ package struct LiteSession: Sendable {
   private mutating func nameCollections(
     _ request: LiteRequest, in store: some LiteStore
   ) async throws -> LiteReply {
-    let root = try ParsedJSON(request.body, limits: .document).root
+    let root = try await ParsedJSON.inSlices(request.body, limits: .document).root
     guard let names = root["collections"], let clients = root["checkpoint_ids"],
       names.count == clients.count, names.count <= Self.maximumCollections
     else { throw LiteError.http(400, "Each collection has a checkpoint") }
     let exist = names.elements.map { name in Self.defaultNames.contains { name.stringEquals($0) } }
+    // Each has a checkpoint in the answer.
+    guard exist.count(where: \.self) <= Self.defaultNames.count else {
+      throw LiteError.http(400, "A collection is named more than once")
+    }
     let known = zip(exist, clients.elements).map { $0 ? $1.string ?? "" : nil }
     collections = exist
     return LiteReply(body: try await store.read { try await $0.checkpoints(of: known) })

@@ -85,6 +85,22 @@ import Testing
     #expect(last.map(\.request.body) == [Array("[]".utf8)] && !session.isSearching)
   }
 
+  /// Each named collection has a checkpoint in the answer, which may be a thousand times as long as its name.
+  @Test func aCollectionIsNamedOnce() async throws {
+    let store = try await Database()
+    var session = session()
+    for (names, code) in [
+      (["_default", "a.b", "_default._default"], nil),
+      (["_default"] + ["_default", "_default"], 400),
+    ] {
+      let list = names.map { "\"\($0)\"" }.joined(separator: ",")
+      let body = #"{"collections":[\#(list)],"checkpoint_ids":["a","b","c"]}"#
+      let replies = try await session.answer(
+        [(1, LiteRequest("getCollections", body: Array(body.utf8)))], in: store)
+      #expect(replies.map(\.reply.error?.code) == [code])
+    }
+  }
+
   /// The client would see a conflict, and its resolver might drop what its user has just edited.
   @Test(arguments: ["rev", "norev"])
   func aRevisionWaitsWhileTheClientSendsOneThatIsMergedWithIt(_ profile: String) async throws {

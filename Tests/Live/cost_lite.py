@@ -82,7 +82,7 @@ def messages(person, store):
             phone.blip.answer(number)
 
     found = [
-        ("getCollections", call("getCollections", {"collections": ["_default"] * MOST, "checkpoint_ids": ["x" * 200] * MOST})),
+        ("getCollections", call("getCollections", {"collections": ["_default", *["a.b"] * (MOST - 1)], "checkpoint_ids": ["x" * 200] * MOST})),
         ("setCheckpoint", call("setCheckpoint", {"local": [0] * 20_000}, client="cost", rev="")),
         ("proposeChanges", call("proposeChanges", [[name, f"9-{index:040x}", rev] for index, (name, rev) in enumerate(trees)])),
         ("proposeChanges", call("proposeChanges", [["tree", vector, vector]] * 2)),

@@ -26,8 +26,8 @@ final class LiteConnection: Sendable {
   private static let queuedBytes = 128 << 10
   /// The bytes that are written before the client's messages are looked at again.
   private static let writtenBytes = 64 << 10
-  /// The bytes of requests from which on no more are taken before they are answered: several long revisions may become
-  /// complete together, and what is made of one takes ``Call/bodyFactor`` times its bytes.
+  /// The bytes of requests, and of checkpoints that they ask for, from which on no more are taken before they are answered:
+  /// several long revisions may become complete together, and what is made of one takes ``Call/bodyFactor`` times its bytes.
   private static let answeredBytes = 1 << 20
 
   private let store: CouchStore
@@ -169,12 +169,13 @@ final class LiteConnection: Sendable {
     _ next: inout Progress
   ) async throws -> (requests: [LiteSession.Asked], answers: [LiteSession.Answer]) {
     var (requests, answers): ([LiteSession.Asked], [LiteSession.Answer]) = ([], [])
-    var bytes = 0
-    while bytes < Self.answeredBytes, let frame = next.frames.popFirst() {
+    var (bytes, answerBytes) = (0, 0)
+    while bytes + answerBytes < Self.answeredBytes, let frame = next.frames.popFirst() {
       switch try await read(frame, besides: next.session.heldBytes + bytes * Call.bodyFactor) {
       case .message(let number, let message) where message.kind == .request:
         let request = LiteRequest(message)
         bytes += request.byteCount
+        answerBytes += request.answerBytes
         requests.append((number, request))
       case .message(let number, let message):
         guard let token = next.exchange.tokens.removeValue(forKey: number) else { break }
