@@ -11,8 +11,17 @@ extension CouchDatabase {
   /// The most bytes of a checkpoint.
   static var checkpointBytes: Int { limits.maximumBytes }
 
-  private static func id(of client: String) throws(DocumentError) -> LocalID {
-    try LocalID(client: checkpoints + client)
+  /// In a list each member has their own. A device that syncs one database by two accounts names the checkpoints of both
+  /// alike, and could not write that of the other.
+  private func id(of client: String) throws(DocumentError) -> LocalID {
+    var prefix = Self.checkpoints
+    if case .list = store.name {
+      switch context.author {
+      case .user(let id), .guest(let id): prefix += Hex.digest(of: id.text, digits: 16) + "/"
+      case .administrator, .server: break
+      }
+    }
+    return try LocalID(client: prefix + client)
   }
 
   /// `getCheckpoint`.
@@ -30,7 +39,7 @@ extension CouchDatabase {
     guard let client = request["client"] else {
       throw ServiceError.badRequest("`client` is missing")
     }
-    let (id, base) = (try Self.id(of: client), request["rev"] ?? "")
+    let (id, base) = (try id(of: client), request["rev"] ?? "")
     let body = try DocumentBody(parsing: request.body, limits: Self.limits).bytes
     let written = try await store.update(as: context) { changes in
       let known = try changes.view.local(id)
@@ -61,7 +70,7 @@ extension CouchDatabase {
 
   private func stored(_ clients: [String?]) async throws -> [LocalDocument?] {
     // A client without a name that can be stored has no checkpoint.
-    let ids = clients.map { client in client.flatMap { try? Self.id(of: $0) } }
+    let ids = clients.map { client in client.flatMap { try? id(of: $0) } }
     return try await store.read { view in try ids.map { id in try id.flatMap(view.local) } }
   }
 

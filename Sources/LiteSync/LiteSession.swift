@@ -307,9 +307,7 @@ package struct LiteSession: Sendable {
     if let error = error as? LiteError { return LiteReply(error: error) }
     guard let known = ServiceError(error), known.code != .ended else { throw error }
     let code = status(known.code)
-    // A checkpoint may belong to another member of a list.
-    let isOfDocument = request == nil || request?.profile == "setCheckpoint"
-    if known.code == .absent || code == 401 || code == 403 && !isOfDocument { throw error }
+    if known.code == .absent || code == 401 || code == 403 && request != nil { throw error }
     let reply = LiteError(known, status: status)
     // A client that gets another error than 404 for its checkpoint is never done: one-shot replications of versions 2 and 3
     // stay busy for good.

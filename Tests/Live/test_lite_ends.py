@@ -60,6 +60,12 @@ def test_members_sync_a_list_until_they_are_removed(shared):
     answer = shared.call("POST", f"/v1/invitations/{invitation['token']}/accept", member.token)
     assert answer.status_code in (200, 201), answer.text
     phone, theirs = waiting(owner, store), waiting(member, store)
+    # A device on which both log in names its checkpoint by its database.
+    for number, each in enumerate((phone, theirs)):
+        assert each.blip.call("getCheckpoint", client="cp-a").error == ("HTTP", 404)
+        body = json.dumps({"time": 1, "local": number}).encode()
+        assert each.blip.call("setCheckpoint", body, client="cp-a", rev="").error is None
+    assert phone.blip.call("getCheckpoint", client="cp-a").json["local"] == 0
     theirs.edit("hotel_1", {"type": "hotel", "name": "one"})
     assert theirs.propose("hotel_1") == [0]
     assert theirs.blip.answer(theirs.send("hotel_1")).error is None
