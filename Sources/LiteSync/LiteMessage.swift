@@ -83,6 +83,11 @@ package struct LiteError: Error, Sendable, Equatable {
   /// Whether a client sends a document again after it, in its next session.
   var isPassing: Bool { domain == "HTTP" && code == 503 }
 
+  /// Whether a client says by it that it does not have a blob. LiteCore's own errors have its own codes.
+  var isAbsence: Bool {
+    domain == "LiteCore" && code == 7 || ["HTTP", "BLIP"].contains(domain) && code < 500
+  }
+
   static let unknownProfile = LiteError("BLIP", 404, "There is no such operation")
 
   /// - Parameter status: the status of a code in HTTP.

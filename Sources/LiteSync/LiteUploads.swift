@@ -193,7 +193,11 @@ struct LiteUploads: Sendable {
     switch answered.form {
     case .dropped: return nil
     case .bytes:
-      return (answered.request, .http(404, "The client does not have \(answered.attachment.name)"))
+      // Any other error may pass: the device can't open a file, for example.
+      let code = reply.error?.isAbsence ?? true ? 404 : 503
+      return (
+        answered.request, .http(code, "The client does not send \(answered.attachment.name)")
+      )
     case .proof(let proof):
       let digest = answered.attachment.digest
       if reply.error == nil, proof.isProven(by: reply.body) {

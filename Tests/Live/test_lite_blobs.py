@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from attachments import some, used
-from blip_client import ANSWER, MORE, Closed, varint
+from blip_client import ANSWER, ERROR, MORE, Closed, varint
 from couch import Account, Administrator
 from phone import Phone
 from test_lite import account, another, database, phone  # noqa: F401
@@ -131,6 +131,15 @@ def test_bytes_that_others_stored_have_to_be_proven(phone, account):
     liar.blobs.clear()
     assert liar.push("b") == {"b": ("HTTP", 404)}
     assert database(account).call("GET", "/b").status_code == 404
+
+
+def test_a_blob_that_a_device_cannot_read_now_refuses_its_document_for_the_time_being(phone):
+    error = {"Error-Domain": "POSIX", "Error-Code": "24"}
+    phone.edit("a", {"pic": phone.blob(some(300))})
+    phone.blip.serve = lambda request: not phone.blip.reply(request, b"", ERROR, **error)
+    assert phone.push("a") == {"a": ("HTTP", 503)}
+    phone.blip.serve = phone._serve
+    assert phone.push("a") == {}
 
 
 def test_wrong_bytes_are_refused_and_the_rest_goes_on(phone, account):
