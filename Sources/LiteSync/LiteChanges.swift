@@ -249,16 +249,21 @@ extension LitePull.Wanted {
         ? .removed : try LiteBody(document.body, of: row.id, revision, in: view))
   }
 
+  /// The history of a revision without itself. Version 4 compares its revision of a tree only with those of a tree, so they
+  /// follow the version vector then. Source: Sync Gateway's `buildRevHistory`.
   private func history(
     of revision: RevisionID, in tree: RevisionTree, _ form: LiteForm
   ) -> String {
-    guard form == .trees else {
-      return LiteRevision.vector(of: revision, in: tree).dropFirst().map(\.text)
-        .joined(separator: ", ")
-    }
+    guard form == .vectors else { return line(tree.history(of: revision).dropFirst()) }
+    let older = LiteRevision.vector(of: revision, in: tree).dropFirst().map(\.text)
+    return (older + (isOfTree ? [line(tree.history(of: revision)[...])] : []))
+      .joined(separator: ", ")
+  }
+
+  private func line(_ history: ArraySlice<RevisionID>) -> String {
     var texts: [String] = []
-    for revision in tree.history(of: revision).dropFirst().prefix(maximumHistory) {
-      texts.append(LiteRevision.text(revision, in: form))
+    for revision in history.prefix(maximumHistory) {
+      texts.append(LiteRevision.text(revision, in: .trees))
       if texts.last.map(ancestors.contains) ?? false { break }
     }
     return texts.joined(separator: ",")

@@ -25,6 +25,8 @@ struct LitePull: Sendable {
     let row: LiteChanges.Row
     /// The revisions that the client has, as it names them.
     let ancestors: Set<String>
+    /// Whether what the client has is a revision of a tree, in a database that version 4 has taken over from version 3.
+    let isOfTree: Bool
     let maximumHistory: Int
     /// Whether the client takes a newer revision instead.
     let takesNewer: Bool
@@ -112,10 +114,11 @@ struct LitePull: Sendable {
     let root = try await ParsedJSON.inSlices(reply.body, limits: .document).root
     let most = reply.properties["maxHistory"].flatMap { Int($0) } ?? Self.maximumHistory.lowerBound
     for (row, answer) in zip(answered.rows, root.elements) where answer.kind == .array {
+      let ancestors = answer.elements.prefix(Self.mostAncestors).compactMap(\.string)
       wanted.append(
         Wanted(
-          row: row,
-          ancestors: Set(answer.elements.prefix(Self.mostAncestors).compactMap(\.string)),
+          row: row, ancestors: Set(ancestors),
+          isOfTree: ancestors.first.map { (try? RevisionID($0)) != nil } ?? false,
           maximumHistory: min(max(most, 1), Self.maximumHistory.upperBound),
           takesNewer: takesNewer))
     }

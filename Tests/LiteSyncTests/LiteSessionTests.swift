@@ -57,6 +57,29 @@ import Testing
     #expect(refused == [9, 4, 2, 1, 1])
   }
 
+  /// Version 4 sees a conflict with each revision of a tree that it has from version 3, if the history has none.
+  @Test(arguments: [
+    ("rev-trees", "", "1-x"), ("version-vectors", "1-x", "2-x,1-x"), ("version-vectors", "1@x", ""),
+  ])
+  func aHistoryHasTheRevisionsThatTheClientCompares(
+    _ form: String, _ known: String, _ wanted: String
+  ) async throws {
+    let store = try await Database()
+    let ids = [try #require(try await store.put("a")), try #require(try await store.put("a"))]
+    let named = { (text: String) in
+      text.replacing("1-x", with: ids[0]).replacing("2-x", with: ids[1])
+    }
+    var session = session()
+    _ = try await session.answer(
+      [(1, LiteRequest("subChanges", ["versioning": form]))], in: store)
+    let changes = try #require(try await requests(&session, in: store).first)
+    let body = known.isEmpty ? "[[]]" : "[[\"\(named(known))\"]]"
+    _ = try await session.note(
+      LiteReply(body: Array(body.utf8)), to: try #require(changes.token), in: store)
+    let sent = try #require(try await requests(&session, in: store).first).request
+    #expect((sent["history"] ?? "") == named(wanted))
+  }
+
   @Test func theEndOfTheChangesIsSaidOnce() async throws {
     let store = try await Database()
     var session = session()
@@ -74,8 +97,11 @@ import Testing
   /// Regression: a pull by channels from many documents of others cost more than one message may, and never ended.
   @Test func aSearchThroughManyChangesIsDividedIntoPages() async throws {
     let store = try await Database()
-    for number in 0..<3_000 { try await store.put("d\(number)") }
     var session = session()
+    let pushed: [LiteSession.Asked] = (1...2_600).map { number in
+      (number, LiteRequest("rev", ["id": "d\(number)", "rev": "1-aaaaaaaaaa"]))
+    }
+    _ = try await session.answer(pushed, in: store)
     let asked = LiteRequest(
       "subChanges", ["filter": "sync_gateway/bychannel", "channels": "none"],
       body: Array("{}".utf8))
@@ -291,7 +317,11 @@ private struct Database: LiteStore {
 
   @discardableResult
   func put(_ id: String) async throws -> String? {
-    let body = try ParsedJSON(Array("{}".utf8), limits: .document).root
+    let former = try await database.store.read { view in
+      try view.document(DocumentID(id))?.revision
+    }
+    let text = former.map { #"{"_rev":"\#($0)"}"# } ?? "{}"
+    let body = try ParsedJSON(Array(text.utf8), limits: .document).root
     return try await database.put(DocumentID(id), body).revision?.description
   }
 
