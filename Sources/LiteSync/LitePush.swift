@@ -104,10 +104,10 @@ struct LitePush: Sendable {
   private func line(
     ofVersionBelow parent: RevisionID?, in tree: RevisionTree
   ) throws -> [RevisionID] {
-    guard let version = LiteVersion(revision), !version.isTree else {
+    guard let version = LiteVersion(revision) else {
       throw DocumentError(.invalidRevision, "Invalid rev format")
     }
-    let next = RevisionID(generation: (parent?.generation ?? 0) + 1, digest: version.digest)
+    let next = version.revision(below: parent)
     guard tree.takes(generation: next.generation) else {
       throw DocumentError(.invalidRevision, "The document has no generation left")
     }

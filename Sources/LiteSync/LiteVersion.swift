@@ -73,6 +73,18 @@ struct LiteVersion: Hashable, Sendable {
     return RevisionDigest(Hex.string(bytes))
   }
 
+  /// The revision that this version becomes as the child of another one. A client that kept a revision of a tree in a conflict
+  /// sends it as a version of ``treeMaker``. The rest of its digest is not known: a hash stands for it.
+  func revision(below parent: RevisionID?) -> RevisionID {
+    let generation = parent.map { $0.generation + 1 }
+    guard isTree else { return RevisionID(generation: generation ?? 1, digest: digest) }
+    let digits = String(time & 0xFF_FFFF_FFFF, radix: 16)
+    let zeros = String(repeating: "0", count: Self.treeDigits - digits.utf8.count)
+    return RevisionID(
+      generation: generation ?? max(1, Int(time >> 40)),
+      digest: RevisionDigest(zeros + digits + Hex.digest(of: text, digits: 22)))
+  }
+
   private static func bytes(of maker: String) -> [UInt8]? {
     guard let data = Data(base64Encoded: maker + "=="), data.count == 16 else { return nil }
     return Array(data)

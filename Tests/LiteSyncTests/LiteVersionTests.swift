@@ -31,6 +31,18 @@ import Testing
     #expect(LiteRevision.text(revision, in: .trees) == "26-\(digest)")
   }
 
+  /// After an upgrade version 4 keeps a revision of version 3 so in a conflict. It was refused, and lost.
+  @Test func aVersionOfATreeThatIsNotKnownBecomesARevision() throws {
+    let version = try #require(LiteVersion("300aaaaaaaa@\(Self.encoding)"))
+    let first = version.revision(below: nil)
+    #expect(first.generation == 3 && LiteVersion(first) == version)
+    let child = version.revision(below: try RevisionID("3-cccccccccc"))
+    #expect(LiteVersion(child).text == "400aaaaaaaa@\(Self.encoding)")
+    #expect(child.digest == first.digest && child.digest.text.utf8.count == 32)
+    let least = try #require(LiteVersion("1@\(Self.encoding)")).revision(below: nil)
+    #expect(least.generation == 1)
+  }
+
   @Test func aDigestThatIsNoHexadecimalNumberIsReplacedByOne() throws {
     let tree = try tree("1-a", "2-b")
     let text = LiteRevision.text(RevisionID(generation: 2, digest: "b"), in: .trees)
