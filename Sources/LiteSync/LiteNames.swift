@@ -52,8 +52,8 @@ struct LiteNames {
   /// - Parameter former: the rest of the vector.
   mutating func findWritten(_ text: String, former: some Sequence<String>) -> RevisionID? {
     guard let revision = find(text) else { return nil }
-    guard let version = LiteVersion(text), !version.isTree,
-      let winner = tree.winner?.revision, !tree.history(of: winner).contains(revision)
+    guard LiteVersion(text) != nil, let winner = tree.winner?.revision,
+      !tree.history(of: winner).contains(revision)
     else { return revision }
     return seen(by: Array(former)).contains(winner) ? nil : revision
   }

@@ -126,6 +126,14 @@ import Testing
     try tree.insert(RevisionID("5-dddddddddd"), below: child, isDeleted: false)
     names = LiteNames(tree)
     #expect(names.findWritten(kept.text, former: [theirs]) == child)
+    // The same with a revision that another client made.
+    var other = try self.tree("1-a", "2-b", "3-\(kept.digest.text)")
+    try other.insert(RevisionID("2-eeeeeeeeee"), below: base, isDeleted: false)
+    names = LiteNames(other)
+    let former = [[], [kept.text]].map { former in
+      names.findWritten("2eeeeeeeeee@\(Self.encoding)", former: former)?.description
+    }
+    #expect(former == ["2-eeeeeeeeee", nil])
   }
 
   /// A tree of one branch.
