@@ -140,8 +140,8 @@ struct APIFixture: Sendable {
       contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
       page: { page },
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,
-      bodyFiles: bodyFiles, administration: .scripted(now: { clock.now }),
-      replications: .scripted, pause: pause)
+      bodyFiles: bodyFiles, administration: ScriptedAdministration(now: { clock.now }),
+      replications: ScriptedReplications(), pause: pause)
   }
 
   /// Removes a store's tombstones that are at least this many days old, as the sweep does.

@@ -15,7 +15,8 @@ import Testing
     let service = try await APIFixture.service()
     let stores = service.stores
     let access = CouchDatabaseAccess(
-      stores: stores, accounts: service.accounts, lists: service.lists, replications: .scripted)
+      stores: stores, accounts: service.accounts, lists: service.lists,
+      replications: ScriptedReplications())
     try await access.make("plans")
     let id = try #require(AccountID(String(repeating: "a", count: 32)))
     let member = Principal(kind: .user, id: id, username: "member", store: .user(id))

@@ -5,61 +5,72 @@ import Stores
 
 @testable import HTTPAPI
 
-extension Administration {
-  /// An administration for tests. Its backup runs until it is cancelled, its verification finds one damage, its repair
-  /// needs another configuration, its moves tell what they were given, and its import counts bytes.
-  static func scripted(now: @escaping @Sendable () -> Timestamp) -> Administration {
-    Administration(
-      history: HistoryRecorder(), jobs: AdministrationJobs(now: now),
-      upstreams: {
-        [Upstream(name: "1-test", breaker: "open", isRecovering: false, calls: [("ok", 3)])]
-      },
-      cache: { Cache(answerBytes: 10, maximumBytes: 100, hotels: 2, searches: [("miss", 3)]) },
-      traffic: { _ in
-        var traffic = Traffic()
-        traffic.connections = 2
-        traffic.addresses = [("192.0.2.1", 2)]
-        return traffic
-      },
-      server: {
-        Server(
-          version: "1.2.3", startedAt: Timestamp(seconds: 0), diskBytes: 1_000, freeBytes: 400,
-          backups: "/backups")
-      },
-      backups: {
-        [Backup(name: "1970-01-01T000000.000Z", madeAt: Timestamp(seconds: 0), isWhole: true)]
-      },
-      removeBackup: { name in
-        guard name == "1970-01-01T000000.000Z" else { throw ServiceError(.missing, "no backup") }
-      },
-      perform: { work in { report in try await perform(work, report) } },
-      move: { url, password in
-        { report in
-          report.progress(3, of: 9)
-          report.finding("a line")
-          return .init("\(url) \(password?.exposed ?? "none")")
-        }
-      },
-      importCatalogue: { options, pieces in
-        { report in
-          var count = 0
-          for try await piece in pieces {
-            count += piece.count
-            report.progress(count, of: nil)
-          }
-          guard count > 0 else { throw ServiceError(.importRefused, "There is no hotel") }
-          return .init(
-            "\(count) bytes\(options.isStrict ? ", strictly" : "")"
-              + (options.isForced ? ", replacing" : "") + (options.isDryRun ? ", trying" : ""))
-        }
-      },
-      undoCatalogue: { report in
-        report.finding("one finding")
-        throw ServiceError(.undoOver, "There is no former catalogue")
-      })
+/// An administration for tests. Its backup runs until it is cancelled, its verification finds one damage, its repair
+/// needs another configuration, its moves tell what they were given, and its import counts bytes.
+struct ScriptedAdministration: ServerAdministration {
+  let history = HistoryRecorder()
+  let jobs: AdministrationJobs
+
+  init(now: @escaping @Sendable () -> Timestamp) { jobs = AdministrationJobs(now: now) }
+
+  var upstreams: [Administration.Upstream] {
+    [.init(name: "1-test", breaker: "open", isRecovering: false, calls: [("ok", 3)])]
   }
 
-  private static func perform(
+  func cache() -> Administration.Cache? {
+    .init(answerBytes: 10, maximumBytes: 100, hotels: 2, searches: [("miss", 3)])
+  }
+
+  func traffic(addresses: Int) -> Administration.Traffic {
+    var traffic = Administration.Traffic()
+    traffic.connections = 2
+    traffic.addresses = [("192.0.2.1", 2)]
+    return traffic
+  }
+
+  func server() -> Administration.Server {
+    .init(
+      version: "1.2.3", startedAt: Timestamp(seconds: 0), diskBytes: 1_000, freeBytes: 400,
+      backups: "/backups")
+  }
+
+  func allBackups() -> [Administration.Backup] {
+    [.init(name: "1970-01-01T000000.000Z", madeAt: Timestamp(seconds: 0), isWhole: true)]
+  }
+
+  func removeBackup(_ name: String) throws {
+    guard name == "1970-01-01T000000.000Z" else { throw ServiceError(.missing, "no backup") }
+  }
+
+  func move(
+    to url: String, _ password: Secret?, _ report: AdministrationJobs.Report
+  ) -> AdministrationJobs.Outcome {
+    report.progress(3, of: 9)
+    report.finding("a line")
+    return .init("\(url) \(password?.exposed ?? "none")")
+  }
+
+  func importHotels(
+    _ options: Administration.ImportOptions, _ pieces: Administration.Pieces,
+    _ report: AdministrationJobs.Report
+  ) async throws -> AdministrationJobs.Outcome {
+    var count = 0
+    for try await piece in pieces {
+      count += piece.count
+      report.progress(count, of: nil)
+    }
+    guard count > 0 else { throw ServiceError(.importRefused, "There is no hotel") }
+    return .init(
+      "\(count) bytes\(options.isStrict ? ", strictly" : "")"
+        + (options.isForced ? ", replacing" : "") + (options.isDryRun ? ", trying" : ""))
+  }
+
+  func undoCatalogue(_ report: AdministrationJobs.Report) throws -> AdministrationJobs.Outcome {
+    report.finding("one finding")
+    throw ServiceError(.undoOver, "There is no former catalogue")
+  }
+
+  func perform(
     _ work: StoreWork, _ report: AdministrationJobs.Report
   ) async throws -> AdministrationJobs.Outcome {
     switch work {

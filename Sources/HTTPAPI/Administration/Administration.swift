@@ -1,9 +1,8 @@
 package import Accounts
 package import Documents
 
-/// What the administrator can see and start. The composition root supplies it; HTTPAPI does not know the
-/// implementations.
-package struct Administration: Sendable {
+/// The values of a ``ServerAdministration``.
+package enum Administration {
   /// An upstream over HTTP, or the catalogue in this process.
   package struct Upstream: Sendable {
     /// Its name in metrics and logs.
@@ -117,58 +116,42 @@ package struct Administration: Sendable {
   /// Work that reports its progress.
   package typealias Work =
     @Sendable (AdministrationJobs.Report) async throws -> AdministrationJobs.Outcome
+}
 
+/// What the administrator can see and start. The composition root supplies it; HTTPAPI does not know the
+/// implementations.
+package protocol ServerAdministration: Sendable {
   /// What the server did in the last hour.
-  package let history: HistoryRecorder
+  var history: HistoryRecorder { get }
   /// The jobs that the administrator has started.
-  package let jobs: AdministrationJobs
+  var jobs: AdministrationJobs { get }
   /// The upstreams, in the order in which they are asked.
-  package let upstreams: @Sendable () -> [Upstream]
+  var upstreams: [Administration.Upstream] { get }
   /// The cache of upstreams' answers; nil if there is none.
-  package let cache: @Sendable () async -> Cache?
+  func cache() async -> Administration.Cache?
   /// Connections and requests, with the given number of addresses.
-  package let traffic: @Sendable (_ addresses: Int) -> Traffic
+  func traffic(addresses: Int) -> Administration.Traffic
   /// The process and its disk.
-  package let server: @Sendable () async throws -> Server
+  func server() async throws -> Administration.Server
   /// The backups in the directory of backups, the newest first.
-  package let backups: @Sendable () async throws -> [Backup]
+  func allBackups() async throws -> [Administration.Backup]
   /// Removes one of them, by its name.
-  package let removeBackup: @Sendable (String) async throws -> Void
+  func removeBackup(_ name: String) async throws
   /// Does work on stores in files.
-  package let perform: @Sendable (StoreWork) -> Work
+  func perform(
+    _ work: StoreWork, _ report: AdministrationJobs.Report
+  ) async throws -> AdministrationJobs.Outcome
   /// Moves all stores to a database, given by its URL.
-  package let move: @Sendable (_ database: String, _ password: Secret?) -> Work
+  func move(
+    to url: String, _ password: Secret?, _ report: AdministrationJobs.Report
+  ) async throws -> AdministrationJobs.Outcome
   /// Replaces the hotels of the catalogue.
-  package let importCatalogue: @Sendable (ImportOptions, _ pieces: Pieces) -> Work
+  func importHotels(
+    _ options: Administration.ImportOptions, _ pieces: Administration.Pieces,
+    _ report: AdministrationJobs.Report
+  ) async throws -> AdministrationJobs.Outcome
   /// Brings back the catalogue that the last import replaced.
-  package let undoCatalogue: Work
-
-  /// Makes an administration from its parts.
-  package init(
-    history: HistoryRecorder, jobs: AdministrationJobs,
-    upstreams: @escaping @Sendable () -> [Upstream], cache: @escaping @Sendable () async -> Cache?,
-    traffic: @escaping @Sendable (Int) -> Traffic,
-    server: @escaping @Sendable () async throws -> Server,
-    backups: @escaping @Sendable () async throws -> [Backup],
-    removeBackup: @escaping @Sendable (String) async throws -> Void,
-    perform: @escaping @Sendable (StoreWork) -> Work,
-    move: @escaping @Sendable (String, Secret?) -> Work,
-    importCatalogue: @escaping @Sendable (ImportOptions, Pieces) -> Work,
-    undoCatalogue: @escaping Work
-  ) {
-    self.history = history
-    self.jobs = jobs
-    self.upstreams = upstreams
-    self.cache = cache
-    self.traffic = traffic
-    self.server = server
-    self.backups = backups
-    self.removeBackup = removeBackup
-    self.perform = perform
-    self.move = move
-    self.importCatalogue = importCatalogue
-    self.undoCatalogue = undoCatalogue
-  }
+  func undoCatalogue(_ report: AdministrationJobs.Report) async throws -> AdministrationJobs.Outcome
 }
 
 /// Long work on stores in files that the administrator starts.

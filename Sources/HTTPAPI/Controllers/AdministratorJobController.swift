@@ -10,7 +10,7 @@ import Stores
 
 /// The jobs that the administrator starts, and their results.
 struct AdministratorJobController: Sendable {
-  let administration: Administration
+  let administration: any ServerAdministration
   let audit: AuditLog
 
   var routes: [Route] {
@@ -51,17 +51,17 @@ struct AdministratorJobController: Sendable {
         let password =
           body["password"] == nil ? nil : Secret(try CredentialsBody.text("password", in: body))
         let url = try CredentialsBody.text("database", in: body)
-        return try start(.move, call, administration.move(url, password))
+        return try start(.move, call) { try await administration.move(to: url, password, $0) }
       },
       .administrator(.post, "/v1/admin/catalogue", importHotels),
       .administrator(.post, "/v1/admin/catalogue/undo") { call in
         _ = try call.query()
-        return try await runWithin(administration.undoCatalogue)
+        return try await runWithin { try await administration.undoCatalogue($0) }
       },
       .administrator(.get, "/v1/admin/jobs") { call in
         _ = try call.query()
         return .json { writer in
-          writer.array("jobs", of: administration.jobs.all) { $0.write(to: &$1) }
+          writer.array("jobs", of: administration.jobs.all) { $1.raw($0.bytes) }
         }
       },
       .administrator(.get, "/v1/admin/jobs/{jobID}") { call in
@@ -85,7 +85,7 @@ struct AdministratorJobController: Sendable {
 
   private func listBackups(_ call: Call) async throws -> Response {
     _ = try call.query()
-    let backups = try await administration.backups()
+    let backups = try await administration.allBackups()
     return .json { writer in
       writer.objects("backups", of: backups) { backup, writer in
         writer.member("name", backup.name)
@@ -96,7 +96,7 @@ struct AdministratorJobController: Sendable {
   }
 
   private func start(_ work: StoreWork, _ call: Call) throws -> Response {
-    try start(work.kind, call, administration.perform(work))
+    try start(work.kind, call) { try await administration.perform(work, $0) }
   }
 
   /// Starts a job. It continues after the answer, unless the client follows it: then it ends with the connection.
@@ -133,9 +133,8 @@ struct AdministratorJobController: Sendable {
         while let line = await Work.waiting({ await lines.first { _ in true } }) {
           try await writer.write(ByteBuffer(bytes: line + [UInt8(ascii: "\n")]))
         }
-        var last = JSONWriter()
-        (jobs.job(job.id) ?? job).write(to: &last)
-        try await writer.write(ByteBuffer(bytes: last.bytes + [UInt8(ascii: "\n")]))
+        let last = (jobs.job(job.id) ?? job).bytes
+        try await writer.write(ByteBuffer(bytes: last + [UInt8(ascii: "\n")]))
         try await writer.finish(nil)
       } onCancel: {
         jobs.cancel(job.id)
@@ -166,9 +165,7 @@ struct AdministratorJobController: Sendable {
   ) -> Response {
     var fields: HTTPFields = [:]
     if status == .accepted { fields[.location] = "/v1/admin/jobs/" + job.id }
-    var writer = JSONWriter()
-    job.write(to: &writer)
-    return .json(writer.bytes, status: status, headers: fields)
+    return .json(job.bytes, status: status, headers: fields)
   }
 
   /// Imports hotels as they arrive. The answer comes at the end. Meanwhile the list of jobs shows the progress.
@@ -177,8 +174,8 @@ struct AdministratorJobController: Sendable {
     let options = Administration.ImportOptions(
       isStrict: try query.isSet("strict"), isForced: try query.isSet("replace"),
       isDryRun: try query.isSet("dryRun"))
-    return try await runWithin(
-      administration.importCatalogue(options, try call.streamedBody()))
+    let body = try call.streamedBody()
+    return try await runWithin { try await administration.importHotels(options, body, $0) }
   }
 
   /// Changes the catalogue within the request.
@@ -189,30 +186,28 @@ struct AdministratorJobController: Sendable {
       return try await work(report)
     }
     guard let failure else { return Self.answer(job, .ok) }
-    var writer = JSONWriter()
-    job.write(to: &writer)
     var problem = ErrorTable.problem(for: failure)
-    problem.members["job"] = try JSONValue(parsing: writer.bytes, limits: .request)
+    problem.members["job"] = try JSONValue(parsing: job.bytes, limits: .request)
     throw problem
   }
 }
 
 extension AdministrationJobs.Job {
   /// Writes the job as an object.
-  func write(to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.member("id", id)
-    writer.member("kind", kind.rawValue)
-    writer.member("state", state.rawValue)
-    writer.member("startedAt", startedAt.rfc3339)
-    if let endedAt { writer.member("endedAt", endedAt.rfc3339) }
-    writer.member("done", done)
-    if let total { writer.member("total", total) }
-    writer.member("result", message)
-    writer.member("damaged", isDamaged)
-    if let error { writer.member("error", error) }
-    writer.member("findingCount", findingCount)
-    writer.array("findings", of: findings) { $1.string($0) }
-    writer.endObject()
+  fileprivate var bytes: [UInt8] {
+    JSONWriter.object { writer in
+      writer.member("id", id)
+      writer.member("kind", kind.rawValue)
+      writer.member("state", state.rawValue)
+      writer.member("startedAt", startedAt.rfc3339)
+      if let endedAt { writer.member("endedAt", endedAt.rfc3339) }
+      writer.member("done", done)
+      if let total { writer.member("total", total) }
+      writer.member("result", message)
+      writer.member("damaged", isDamaged)
+      if let error { writer.member("error", error) }
+      writer.member("findingCount", findingCount)
+      writer.array("findings", of: findings) { $1.string($0) }
+    }
   }
 }

@@ -19,14 +19,14 @@ struct CouchReplicatorController: Sendable {
   /// How long an answer may wait for the end of a replication. It then begins, and its status is 200.
   let patience: Duration
 
-  private var replications: Replications { databases.replications }
+  private var replications: any Replications { databases.replications }
 
   var routes: [Route] {
     [
       .couchAdministrator(.post, "/_replicate") { call, _ in
         let body = try await call.couchObject()
         guard let server = try await databases.stores.serverID() else { throw Self.noServerID }
-        let reply = try await replications.replicate(body, server)
+        let reply = try await replications.replicate(body, on: server)
         if let act = Self.act(reply) {
           databases.accounts.audit.note(
             AuditEvent(act, by: .administrator, about: "replication"))
@@ -34,30 +34,30 @@ struct CouchReplicatorController: Sendable {
         return try await answer(reply)
       },
       .couchAdministrator(.get, "/_active_tasks") { _, _ in
-        .list(replications.tasks()) { $1.value(.object($0)) }
+        .list(replications.activeTasks) { $1.value(.object($0)) }
       },
       .couchAdministrator(.get, "/_scheduler/jobs") { call, _ in
-        try Self.page(of: replications.jobs(), as: "jobs", call)
+        try Self.page(of: replications.scheduledJobs, as: "jobs", call)
       },
       .couchAdministrator(.get, "/_scheduler/jobs/{job}") { call, _ in
-        try Self.one(replications.job(try call.parameter("job").replacingSpaces))
+        try Self.one(replications.scheduledJob(try call.parameter("job").replacingSpaces))
       },
       .couchAdministrator(.get, "/_scheduler/docs") { call, _ in
-        try Self.page(of: replications.documents.all(), as: "docs", call)
+        try Self.page(of: replications.scheduledDocuments, as: "docs", call)
       },
       .couchAdministrator(.get, "/_scheduler/docs/{db}") { call, _ in
         try Self.requireReplicator(call)
-        return try Self.page(of: replications.documents.all(), as: "docs", call)
+        return try Self.page(of: replications.scheduledDocuments, as: "docs", call)
       },
       .couchAdministrator(.get, "/_scheduler/docs/{db}/{docid}") { call, _ in
         try Self.requireReplicator(call)
-        return try Self.one(try await replications.documents.one(call.parameter("docid")))
+        return try Self.one(try await replications.scheduledDocument(call.parameter("docid")))
       },
     ]
   }
 
   /// What the audit log records.
-  private static func act(_ reply: Replications.Reply) -> AuditEvent.Kind? {
+  private static func act(_ reply: ReplicationReply) -> AuditEvent.Kind? {
     switch reply {
     case .continuous, .once: .jobStarted
     case .cancelled: .jobCancelled
@@ -93,7 +93,7 @@ struct CouchReplicatorController: Sendable {
     }
   }
 
-  private func answer(_ reply: Replications.Reply) async throws -> Response {
+  private func answer(_ reply: ReplicationReply) async throws -> Response {
     switch reply {
     case .absent: throw ServiceError(.missing, "missing")
     case .cancelled(let id): return Self.response(.ok, ["ok": true, "_local_id": .string(id)])
@@ -112,14 +112,14 @@ struct CouchReplicatorController: Sendable {
 
   /// An answer that begins before its replication ends. Line ends, which JSON may begin with, keep the connection open.
   private static func late(
-    _ outcome: LateValue<Result<JSONObject, Replications.Failure>>
+    _ outcome: LateValue<Result<JSONObject, ReplicationReply.Failure>>
   ) -> Response {
     var fields = Response.couchFields
     fields[.contentType] = "application/json"
     return Response(
       status: .ok, headers: fields,
       body: ResponseBody { writer in
-        var known: Result<JSONObject, Replications.Failure>?
+        var known: Result<JSONObject, ReplicationReply.Failure>?
         while known == nil {
           try await writer.write(ByteBuffer(string: "\n"))
           known = await outcome.value(within: beat)
@@ -131,7 +131,7 @@ struct CouchReplicatorController: Sendable {
   }
 }
 
-extension Result<JSONObject, Replications.Failure> {
+extension Result<JSONObject, ReplicationReply.Failure> {
   /// As in CouchDB, a failed replication is 500, unless an end does not let it in.
   fileprivate var status: HTTPResponse.Status {
     guard case .failure(let failure) = self else { return .ok }

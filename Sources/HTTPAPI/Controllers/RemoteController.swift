@@ -7,7 +7,7 @@ import Stores
 
 /// A person's own remote: a database on another server with which the person's own store is kept equal.
 struct RemoteController: Sendable {
-  let remotes: Replications.Remotes
+  let replications: any Replications
   /// The streams of progress that are being written.
   let feeds: Feeds
   /// Gives each person their own store.
@@ -21,22 +21,25 @@ struct RemoteController: Sendable {
       },
       Route(.put, "/v1/sync", access: .person, answer: .uncached) { call, person in
         guard person.kind == .user, let name = person.username else { throw Self.guestRefused }
-        try await remotes.set(try await call.json(.small), person.id, name)
+        try await replications.setRemote(
+          try await call.json(.small), of: person.id, named: name)
         return try await status(call, person)
       },
       Route(.delete, "/v1/sync", access: .person, answer: .uncached) { _, person in
-        guard try await remotes.remove(person.id) else { throw Problem.notFound }
+        guard try await replications.removeRemote(of: person.id) else { throw Problem.notFound }
         return .empty(.noContent)
       },
       Route(.post, "/v1/sync/now", access: .person, answer: .uncached) { call, person in
-        guard try await remotes.start(person.id) else { throw Problem.notFound }
+        guard try await replications.startRemote(of: person.id) else { throw Problem.notFound }
         return try await status(call, person)
       },
     ]
   }
 
   private func status(_ call: Call, _ person: Principal) async throws -> Response {
-    guard let remote = try await remotes.status(person.id) else { throw Problem.notFound }
+    guard let remote = try await replications.remoteStatus(of: person.id) else {
+      throw Problem.notFound
+    }
     return .json { writer in
       for (name, value) in remote.members { writer.member(name, value) }
     }
@@ -44,9 +47,9 @@ struct RemoteController: Sendable {
 
   /// The progress as events.
   private func events(_ call: Call, _ person: Principal) async throws -> Response {
-    guard try await remotes.status(person.id) != nil else { throw Problem.notFound }
+    guard try await replications.remoteStatus(of: person.id) != nil else { throw Problem.notFound }
     return try feeds.response(
-      RemoteEvents(of: person.id, remotes), to: call,
+      RemoteEvents(of: person.id, replications), to: call,
       from: databases.own(of: person, as: call.writeContext), as: .person(reading: []), waits: true,
       [.contentType: "text/event-stream", .accelBuffering: "no"])
   }
@@ -58,7 +61,7 @@ struct RemoteController: Sendable {
 /// How far a person's remote has come, as an event whenever that has changed, until the remote is forgotten.
 private struct RemoteEvents: LongAnswerForm {
   private let person: AccountID
-  private let remotes: Replications.Remotes
+  private let replications: any Replications
   private var last: JSONObject?
 
   /// Looks once a second while something is copied, else every five: one store keeps everybody's remotes.
@@ -78,12 +81,12 @@ private struct RemoteEvents: LongAnswerForm {
     }
   }
 
-  init(of person: AccountID, _ remotes: Replications.Remotes) {
-    (self.person, self.remotes) = (person, remotes)
+  init(of person: AccountID, _ replications: any Replications) {
+    (self.person, self.replications) = (person, replications)
   }
 
   mutating func next(after news: Subscription.News) async throws -> LongAnswerPart {
-    guard let status = try await remotes.status(person) else {
+    guard let status = try await replications.remoteStatus(of: person) else {
       return LongAnswerPart(following: .nothing, closing: [])
     }
     guard status != last else { return LongAnswerPart(following: .news, closing: []) }

@@ -6,7 +6,7 @@ import Stores
 
 /// What the administrator sees of the running server.
 struct ServerStateController: Sendable {
-  let administration: Administration
+  let administration: any ServerAdministration
   let stores: DatabaseManager
   /// The streams that are being written.
   let feeds: Feeds
@@ -36,7 +36,7 @@ struct ServerStateController: Sendable {
     _ = try call.query()
     let cache = await administration.cache()
     return .json { writer in
-      writer.objects("upstreams", of: administration.upstreams()) { upstream, writer in
+      writer.objects("upstreams", of: administration.upstreams) { upstream, writer in
         writer.member("name", upstream.name)
         if let breaker = upstream.breaker { writer.member("breaker", breaker) }
         writer.member("isRecovering", upstream.isRecovering)
@@ -58,7 +58,7 @@ struct ServerStateController: Sendable {
 
   private func showConnections(_ call: Call) throws -> Response {
     _ = try call.query()
-    let traffic = administration.traffic(AdministratorController.rows)
+    let traffic = administration.traffic(addresses: AdministratorController.rows)
     return .json { writer in
       writer.member("open", traffic.connections)
       writer.member("refused", traffic.refusedConnections)

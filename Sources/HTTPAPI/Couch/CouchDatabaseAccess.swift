@@ -20,7 +20,7 @@ struct CouchDatabaseAccess: Sendable {
   /// Knows the members of lists.
   let lists: ListService
   /// The replications whose documents are in a database.
-  let replications: Replications
+  let replications: any Replications
 
   /// A route below `/couch/{db}`, for callers who may use that database. For all others the database appears absent.
   /// - Parameter path: the rest of the path.
@@ -57,7 +57,7 @@ struct CouchDatabaseAccess: Sendable {
     guard name == .replicator else { return try await used(.named(name), text, caller, context) }
     guard caller.kind == .administrator else { throw ServiceError.notAdministrator }
     var store = try await used(.named(name), text, caller, context)
-    store.replications = replications.documents
+    store.replications = replications
     return store
   }
 
@@ -110,7 +110,7 @@ struct CouchDatabaseAccess: Sendable {
   func drop(_ text: String) async throws {
     guard let name = DatabaseName(text), name != .remotes else { throw ServiceError.noDatabase }
     guard try await stores.erase(.named(name)) else { throw ServiceError.noDatabase }
-    if name == .replicator { replications.documents.noteChange() }
+    if name == .replicator { replications.noteDocuments() }
     accounts.audit.note(AuditEvent(.databaseRemoved, by: .administrator, about: text))
   }
 

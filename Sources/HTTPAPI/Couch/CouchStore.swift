@@ -26,7 +26,7 @@ struct CouchStore: Sendable {
   /// The memory and the slot of the request; nil where nothing is accounted for.
   var reservation: RequestReservation?
   /// What the documents are, in the replicator's database; nil in any other one.
-  var replications: Replications.Documents?
+  var replications: (any Replications)?
 
   /// Lends the database for an operation that writes.
   /// - Parameter creating: whether the operation creates an absent store of the caller's own. Without it such a store
@@ -53,7 +53,7 @@ struct CouchStore: Sendable {
     // A device may have written an old list of members into the list's document. `show` overwrites it with the present
     // members, now or later.
     if let list, watch?.isWritten == true { try? await lists.show(list) }
-    replications?.noteChange()
+    replications?.noteDocuments()
     return value
   }
 

@@ -249,7 +249,7 @@ package struct CallContext: InitializableFromSource {
   var reservation: RequestReservation?
   /// Whether the request came over the control socket, so that its sender counts as the administrator.
   var isFromControlSocket = false
-  /// Whether the request came to the port whose root is `/couch` (``CouchRoot``).
+  /// Whether the request came to the port whose root is `/couch`.
   var hasCouchAtRoot = false
 
   /// Made for each request, by Hummingbird or by an HTTP/1 connection.

@@ -45,7 +45,7 @@ extension HTTPService {
         databases: databases, subscriptions: stores.subscriptions, now: now
       ).routes,
       RemoteController(
-        remotes: replications.remotes, feeds: feeds, databases: databases
+        replications: replications, feeds: feeds, databases: databases
       ).routes,
     ]
     return groups.flatMap { $0 }
@@ -100,7 +100,6 @@ extension HTTPService {
       LiteController(databases: databases, authentication: authentication, feeds: feeds).routes,
       CouchQueryController(databases: databases).routes,
       CouchMaintenanceController(databases: databases).routes,
-      CouchFunctionController(databases: databases).routes,
     ]
     return groups.flatMap { $0 }.speaking(.couch)
   }

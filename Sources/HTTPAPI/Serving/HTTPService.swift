@@ -48,9 +48,9 @@ package struct HTTPService: Sendable {
   /// The files of long bodies.
   package let bodyFiles: BodyFiles
   /// What the administrator can see and start.
-  package let administration: Administration
+  package let administration: any ServerAdministration
   /// The replications that this server runs.
-  let replications: Replications
+  let replications: any Replications
   /// The number of answers, by class of status.
   package let answers = AnswerCounts()
   /// The clock.
@@ -84,8 +84,8 @@ package struct HTTPService: Sendable {
     isSecure: Bool = false, proxies: TrustedProxies = TrustedProxies(),
     connectionCaps: ConnectionCaps = ConnectionCaps(), setLimits: SetLimits = SetLimits(),
     processors: ProcessorAccounts? = nil,
-    showsCost: Bool = false, bodyFiles: BodyFiles, administration: Administration,
-    replications: Replications,
+    showsCost: Bool = false, bodyFiles: BodyFiles, administration: any ServerAdministration,
+    replications: any Replications,
     pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
   ) {
     self.pause = pause
@@ -123,11 +123,12 @@ package struct HTTPService: Sendable {
 
   /// The router of all requests, with the ``routes``.
   package func router() -> RequestRouter {
-    RequestRouter(
-      routes: routes, crossOrigin: crossOrigin, proxies: proxies, authentication: authentication,
-      renewal: renewal, health: health, receipts: receipts,
-      page: PageController(page: page), processors: processors, showsCost: showsCost,
-      answers: answers, address: address)
+    let routes = routes
+    return RequestRouter(
+      routes: routes, table: RouteTable(routes), crossOrigin: crossOrigin, health: health,
+      proxies: proxies, authentication: authentication, renewal: renewal, processors: processors,
+      showsCost: showsCost, receipts: receipts, answers: answers, page: PageController(page: page),
+      fields: address.answerFields)
   }
 }
 

@@ -15,12 +15,26 @@ extension RequestRouter: RequestAnswering {
     context.reservation = reservation
     context.isFromControlSocket = isForControlSocket
     context.hasCouchAtRoot = hasCouchAtRoot
-    return try await respond(to: request, context: context)
+    guard hasCouchAtRoot else { return try await respond(to: request, context: context) }
+    let below = Request(head: belowCouch(request.head), body: request.body)
+    return try await respond(to: below, context: context)
+  }
+
+  /// The head, and where `/couch` is the root, with its path below `/couch`. A target without a path, as of `OPTIONS *`,
+  /// stays.
+  private func belowCouch(_ head: HTTPRequest) -> HTTPRequest {
+    guard hasCouchAtRoot, let path = head.path, path.utf8.first == UInt8(ascii: "/") else {
+      return head
+    }
+    var head = head
+    head.path = "/couch" + path
+    return head
   }
 
   /// Answers an operator's question, with the same answer, fields and metrics as ``respond(to:context:)``.
   /// - Returns: nil for any other request, and for one that has to be refused.
-  package func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? {
+  package func answerAtOnce(_ sent: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? {
+    let head = belowCouch(sent)
     guard head.method == .get || head.method == .head, let target = head.path,
       let question = OperationQuestion(target: target)
     else { return nil }
@@ -45,7 +59,7 @@ extension RequestRouter: RequestAnswering {
   /// True for operators' questions, which matter most during an overload, and for preflights: a browser takes a refused
   /// preflight for a server that allows nothing.
   package func isAlwaysAdmitted(_ head: HTTPRequest) -> Bool {
-    Self.isAlwaysAdmitted(head)
+    Self.isAlwaysAdmitted(belowCouch(head))
   }
 
   static func isAlwaysAdmitted(_ head: HTTPRequest) -> Bool {
@@ -55,7 +69,9 @@ extension RequestRouter: RequestAnswering {
   package func answer(
     to refusal: ConnectionRefusal, of request: HTTPRequest?
   ) -> (head: HTTPResponse, body: ByteBuffer) {
-    Problem(refusal).message(to: request, crossOrigin)
+    guard hasCouchAtRoot else { return Problem(refusal).message(to: request, crossOrigin) }
+    let unread = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")
+    return Problem(refusal).message(to: belowCouch(request ?? unread), crossOrigin)
   }
 
   /// - Returns: nil also for the control socket: no client's load delays what an operator asks for there.

@@ -14,7 +14,7 @@ import Stores
 /// It replaces Hummingbird's router: that router's character-by-character search and its middleware took a twentieth of
 /// the time of a read.
 package struct RequestRouter: HTTPResponder {
-  private let routes: [Route]
+  let routes: [Route]
   let table: RouteTable
   let crossOrigin: CrossOrigin
   /// The health that operators ask for.
@@ -22,45 +22,23 @@ package struct RequestRouter: HTTPResponder {
   /// The `Date` field for answers to which the connection adds none.
   let date = DateField()
   let proxies: TrustedProxies
-  private let authentication: Authentication
-  private let renewal: SessionRenewal
+  let authentication: Authentication
+  let renewal: SessionRenewal
   let processors: ProcessorAccounts?
-  private let showsCost: Bool
-  private let receipts: WriteReceipts
-  private let answers: AnswerCounts
+  let showsCost: Bool
+  let receipts: WriteReceipts
+  let answers: AnswerCounts
   /// Whether it answers the connections of the control socket.
   private(set) var isForControlSocket = false
   /// Whether it answers the server's own replications.
-  private var isForReplications = false
+  private(set) var isForReplications = false
   /// Whether it answers the connections of the port that has `/couch` at its root.
   private(set) var hasCouchAtRoot = false
   /// Answers persons where there is no route.
-  private let page: PageController
+  let page: PageController
   private let unrouted = RequestMetrics(template: "none")
   /// The fields of all answers.
   let fields: HTTPFields
-
-  init(
-    routes: [Route], crossOrigin: CrossOrigin, proxies: TrustedProxies,
-    authentication: Authentication, renewal: SessionRenewal, health: Health,
-    receipts: WriteReceipts, page: PageController,
-    processors: ProcessorAccounts? = nil, showsCost: Bool = false, answers: AnswerCounts,
-    address: ServerAddress
-  ) {
-    fields = address.answerFields
-    self.answers = answers
-    self.receipts = receipts
-    self.page = page
-    self.renewal = renewal
-    self.health = health
-    self.processors = processors
-    self.showsCost = showsCost
-    self.routes = routes
-    self.crossOrigin = crossOrigin
-    self.proxies = proxies
-    self.authentication = authentication
-    table = RouteTable(routes)
-  }
 
   /// The same router for the connections of the control socket. Their clients count as the administrator.
   package func forControlSocket() -> RequestRouter {
@@ -78,8 +56,9 @@ package struct RequestRouter: HTTPResponder {
     return router
   }
 
-  /// The same router for ``CouchRoot``.
-  func withCouchAtRoot() -> RequestRouter {
+  /// The same router for a port whose root is `/couch`, for clients that drop the path of a server's URL. There a request
+  /// is answered as that for the same path below `/couch`.
+  package func withCouchAtRoot() -> RequestRouter {
     var router = self
     router.hasCouchAtRoot = true
     return router

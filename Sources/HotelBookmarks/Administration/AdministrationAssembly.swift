@@ -9,8 +9,10 @@ import SearchProxy
 import ServiceLifecycle
 import Stores
 
-/// Assembles what the administrator's page shows and starts.
-struct AdministrationAssembly: Sendable {
+/// What the administrator's page shows and starts.
+struct AdministrationAssembly: ServerAdministration {
+  let history = HistoryRecorder()
+  let jobs = AdministrationJobs(now: SystemClock.now)
   let settings: Settings
   let metrics: PrometheusRegistry
   let search: SearchAssembly
@@ -25,25 +27,19 @@ struct AdministrationAssembly: Sendable {
   /// When the parts were assembled, at the start of the process.
   private let start = SystemClock.now()
 
-  /// The parts in the form that HTTPAPI needs.
-  func administration() -> Administration {
-    Administration(
-      history: HistoryRecorder(), jobs: AdministrationJobs(now: SystemClock.now),
-      upstreams: { upstreams }, cache: { await cache() },
-      traffic: { connections.traffic(addresses: $0) }, server: { try await server() },
-      backups: { try await kept().all() },
-      removeBackup: { name in try await translating { try await kept().remove(name) } },
-      perform: { work in { report in try await perform(work, report) } },
-      move: { url, password in { report in try await move(to: url, password, report) } },
-      importCatalogue: { options, pieces in
-        { report in try await importHotels(options, pieces, report) }
-      },
-      undoCatalogue: { _ in try await undoCatalogue() })
+  func traffic(addresses: Int) -> Administration.Traffic {
+    connections.traffic(addresses: addresses)
+  }
+
+  func allBackups() async throws -> [Administration.Backup] { try await kept().all() }
+
+  func removeBackup(_ name: String) async throws {
+    try await translating { try await kept().remove(name) }
   }
 
   // MARK: The server
 
-  private func server() async throws -> Administration.Server {
+  func server() async throws -> Administration.Server {
     let data = settings.data
     let disk = await ThreadPool.with(name: "disk") { threads in
       await threads.run { DiskSpace(of: data) }
@@ -58,7 +54,7 @@ struct AdministrationAssembly: Sendable {
 
   // MARK: Upstreams
 
-  private var upstreams: [Administration.Upstream] {
+  var upstreams: [Administration.Upstream] {
     let calls = metrics.values(of: "upstream_calls_total")
     let own =
       search.hasCatalogue
@@ -73,7 +69,7 @@ struct AdministrationAssembly: Sendable {
     } + own
   }
 
-  private func cache() async -> Administration.Cache? {
+  func cache() async -> Administration.Cache? {
     guard let usage = await search.cache?.usage() else { return nil }
     let searches = metrics.values(of: "search_cache_total")
     return Administration.Cache(
@@ -89,7 +85,7 @@ struct AdministrationAssembly: Sendable {
 
   // MARK: Work
 
-  private func perform(
+  func perform(
     _ work: StoreWork, _ report: AdministrationJobs.Report
   ) async throws -> AdministrationJobs.Outcome {
     try await translating {
@@ -107,7 +103,7 @@ struct AdministrationAssembly: Sendable {
     }
   }
 
-  private func move(
+  func move(
     to url: String, _ password: Secret?, _ report: AdministrationJobs.Report
   ) async throws -> AdministrationJobs.Outcome {
     try await translating {
@@ -130,7 +126,7 @@ struct AdministrationAssembly: Sendable {
     }
   }
 
-  private func importHotels(
+  func importHotels(
     _ options: Administration.ImportOptions, _ pieces: Administration.Pieces,
     _ report: AdministrationJobs.Report
   ) async throws -> AdministrationJobs.Outcome {
@@ -163,7 +159,7 @@ struct AdministrationAssembly: Sendable {
     }
   }
 
-  private func undoCatalogue() async throws -> AdministrationJobs.Outcome {
+  func undoCatalogue(_: AdministrationJobs.Report) async throws -> AdministrationJobs.Outcome {
     try await translating {
       try backups?.engine.access.requireAllowed()
       guard let catalogue else {

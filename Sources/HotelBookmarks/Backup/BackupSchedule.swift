@@ -2,6 +2,7 @@ import Documents
 import HTTPAPI
 import Logging
 import ServiceLifecycle
+import Synchronization
 
 /// Makes backups at regular times, and removes the oldest ones.
 struct BackupSchedule: Service {
@@ -93,15 +94,14 @@ struct BackupSchedule: Service {
 extension BackupSchedule {
   /// A schedule whose backups are jobs of the administrator's.
   init(
-    backups: KeptBackups, seconds: Int64, kept: Int, by administration: Administration,
+    backups: KeptBackups, seconds: Int64, kept: Int, by administration: any ServerAdministration,
     times: BackupTimes, logger: Logger
   ) {
     self.init(
       backups: backups, seconds: seconds, kept: kept,
       make: { removeOld in
-        let work = administration.perform(.backup(to: nil))
         let (job, failure) = try await administration.jobs.run(.backup) { report in
-          let outcome = try await work(report)
+          let outcome = try await administration.perform(.backup(to: nil), report)
           if !outcome.isDamaged { await removeOld() }
           return outcome
         }
@@ -110,5 +110,28 @@ extension BackupSchedule {
       },
       // The names of backups are this machine's times, also of a database's.
       logger: logger, now: SystemClock.now, times: times)
+  }
+}
+
+/// When the newest regular backup was made, for metrics: an alarm tells of one that is overdue.
+final class BackupTimes: Sendable {
+  /// The seconds from the beginning of a backup to that of the next.
+  private let period: Int64
+  /// The newest whole backup in seconds since 1970, 0 if there is none; nil before the schedule has looked.
+  private let newest = Mutex<Int64?>(nil)
+
+  init(period: Int64) { self.period = period }
+
+  /// Notes the time of the newest whole backup, nil if there is none.
+  func note(_ time: Timestamp?) {
+    newest.withLock { $0 = (time?.milliseconds ?? 0) / 1_000 }
+  }
+
+  var samples: [PrometheusSample] {
+    guard let newest = newest.withLock({ $0 }) else { return [] }
+    return [
+      PrometheusSample("backup_newest_timestamp_seconds", .gauge, Double(newest)),
+      PrometheusSample("backup_period_seconds", .gauge, Double(period)),
+    ]
   }
 }

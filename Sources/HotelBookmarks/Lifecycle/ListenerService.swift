@@ -33,7 +33,7 @@ struct ListenerService: Service {
     self.bound = bound
     (hostname, self.port) = (settings.hostname, port)
     application = Application(
-      responder: router, server: assembly.connections.server(CouchRoot(router), logger),
+      responder: router, server: assembly.connections.server(router.withCouchAtRoot(), logger),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.hostname, port: port), backlog: Self.backlog),
       onServerRunning: { channel in

@@ -2,6 +2,7 @@ import Accounts
 import Documents
 import HTTPAPI
 import IPAddresses
+import JSON
 import Logging
 import Replicator
 import ServiceLifecycle
@@ -50,38 +51,6 @@ struct ReplicationAssembly: Sendable {
     remotes = PersonRemotes(own, personal, seal)
   }
 
-  /// The replications as HTTP needs them.
-  var replications: Replications {
-    var replications = Replications(
-      replicate: { [jobs] body, server in
-        switch try jobs.replicate(body, on: server) {
-        case .absent: .absent
-        case .cancelled(let id): .cancelled(id)
-        case .continuous(let id): .continuous(id)
-        case .once(_, let task):
-          .once {
-            await task.value.mapError { Replications.Failure(error: $0.error, reason: $0.reason) }
-          }
-        }
-      },
-      tasks: { [jobs] in jobs.jobs.compactMap(\.activeTask) },
-      jobs: { [jobs] in jobs.jobs.map(\.scheduled) },
-      job: { [jobs] in jobs.job($0)?.scheduled },
-      documents: Replications.Documents(
-        all: { [documents] in documents.scheduled },
-        one: { [documents] in try await documents.scheduled($0) },
-        sealed: { [seal] in try await seal.sealed($0) },
-        refusal: { CredentialSeal.hasCredentials($0) ? CredentialSeal.refusal : nil },
-        noteChange: { [documents] in documents.noteChange() }),
-      remotes: Replications.Remotes(
-        set: { [remotes] in try await remotes.set($0, of: $1, named: $2) },
-        remove: { [remotes] in try await remotes.remove(of: $0) },
-        start: { [remotes] in try await remotes.start(of: $0) },
-        status: { [remotes] in try await remotes.status(of: $0) }))
-    replications.limits = ReplicationJobs.limits
-    return replications
-  }
-
   func report(to metrics: PrometheusRegistry) {
     metrics.collect { [jobs] in
       let counts = jobs.counts
@@ -94,6 +63,47 @@ struct ReplicationAssembly: Sendable {
       ]
     }
   }
+}
+
+extension ReplicationAssembly: Replications {
+  func replicate(_ body: JSONNode, on server: String) throws -> ReplicationReply {
+    switch try jobs.replicate(body, on: server) {
+    case .absent: .absent
+    case .cancelled(let id): .cancelled(id)
+    case .continuous(let id): .continuous(id)
+    case .once(_, let task):
+      .once { await task.value.mapError { .init(error: $0.error, reason: $0.reason) } }
+    }
+  }
+
+  var activeTasks: [JSONObject] { jobs.jobs.compactMap(\.activeTask) }
+  var scheduledJobs: [JSONObject] { jobs.jobs.map(\.scheduled) }
+  func scheduledJob(_ id: String) -> JSONObject? { jobs.job(id)?.scheduled }
+
+  var scheduledDocuments: [JSONObject] { documents.scheduled }
+  func scheduledDocument(_ id: String) async throws -> JSONObject? {
+    try await documents.scheduled(id)
+  }
+  func sealed(_ document: JSONNode) async throws -> JSONNode { try await seal.sealed(document) }
+  func refusal(of document: JSONNode) -> ServiceError? {
+    CredentialSeal.hasCredentials(document) ? CredentialSeal.refusal : nil
+  }
+  func noteDocuments() { documents.noteChange() }
+
+  func setRemote(_ body: JSONNode, of person: AccountID, named name: String) async throws {
+    try await remotes.set(body, of: person, named: name)
+  }
+  func removeRemote(of person: AccountID) async throws -> Bool {
+    try await remotes.remove(of: person)
+  }
+  func startRemote(of person: AccountID) async throws -> Bool {
+    try await remotes.start(of: person)
+  }
+  func remoteStatus(of person: AccountID) async throws -> JSONObject? {
+    try await remotes.status(of: person)
+  }
+
+  var limits: [(name: String, value: Int, unit: String)] { ReplicationJobs.limits }
 }
 
 /// Serves the replications' requests to this server's databases, and ends the replications when the server stops.

@@ -73,7 +73,7 @@ struct ServiceAssembly: Sendable {
     }
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
-    accountSettings.guestBytesPerDay = settings.guestBytesPerDay
+    accountSettings.guestBytesPerDay = settings.limits.guestBytesPerDay
     accountSettings.isShared = engine.isShared
     accountSettings.audit = settings.audit
     administrator =
@@ -104,7 +104,7 @@ struct ServiceAssembly: Sendable {
     }
     let cases = UseCases(
       over: stores, keys: keys, settings: accountSettings,
-      ownedListBytes: settings.ownedListBytes, now: now,
+      ownedListBytes: settings.limits.ownedListBytes, now: now,
       hashing: { work in await threads.run(work) },
       issuerDocuments: IssuerAssembly(settings, logger: logger))
     let accounts = cases.accounts
@@ -137,14 +137,14 @@ struct ServiceAssembly: Sendable {
       connectionCaps: connections.caps, setLimits: settings.limits,
       processors: processors,
       showsCost: settings.showsCost, bodyFiles: BodyFiles(in: settings.data),
-      administration: administration.administration(), replications: replications.replications)
+      administration: administration, replications: replications)
     recovery = Recovery(
       stores: stores, accounts: accounts, hotels: cases.hotels, lists: cases.lists,
       logger: logger)
     sweeper = Sweeper(
       accounts: accounts, hotels: cases.hotels, engine: engine, counts: SweepCounts(),
       logger: logger,
-      tombstoneSeconds: Int64(settings.tombstoneDays) * 86_400, now: now, uptime: { .now },
+      tombstoneSeconds: Int64(settings.limits.tombstoneDays) * 86_400, now: now, uptime: { .now },
       sleep: { (try? await Task.sleep(for: $0)) != nil })
     sweeper.counts.report(to: metrics)
     connections.report(to: metrics)
@@ -156,15 +156,6 @@ struct ServiceAssembly: Sendable {
     }
     report(to: metrics)
     WorkReport(seats).report(to: metrics)
-    metrics.collect { [health = http.health] in
-      [PrometheusSample("health_renewals_total", .counter, Double(health.renewalCount))]
-    }
-    metrics.collect { [audit = accounts.audit] in
-      [PrometheusSample("audit_entries_lost_total", .counter, Double(audit.lostCount))]
-    }
-    metrics.collect { [writes = http.pendingWrites] in
-      [PrometheusSample("writes_pending", .gauge, Double(writes.count))]
-    }
   }
 
   /// The stores of an engine. The limit of file descriptors decides how many are open at once, unless the settings do.
@@ -181,13 +172,13 @@ struct ServiceAssembly: Sendable {
         switch name {
         // It has documents of every person who has set a remote.
         case .named(.remotes): .unbounded
-        case .named: settings.databases
-        case .guest: .guest(overallBytes: settings.guestOverallBytes)
+        case .named: settings.limits.databases
+        case .guest: .guest(overallBytes: settings.limits.guestOverallBytes)
         default: .standard(for: name)
         }
       },
       now: now, follower: follower,
-      rooms: .ofLists(within: settings.ownedListBytes))
+      rooms: .ofLists(within: settings.limits.ownedListBytes))
   }
 
   private func report(to metrics: PrometheusRegistry) {
@@ -196,6 +187,10 @@ struct ServiceAssembly: Sendable {
         PrometheusSample("lite_sessions_open", .gauge, Double(http.liteSessionCount)),
         PrometheusSample("stores_open", .gauge, Double(stores.openCount)),
         PrometheusSample("stores_leased", .gauge, Double(stores.leasedCount)),
+        PrometheusSample("health_renewals_total", .counter, Double(http.health.renewalCount)),
+        PrometheusSample(
+          "audit_entries_lost_total", .counter, Double(http.accounts.audit.lostCount)),
+        PrometheusSample("writes_pending", .gauge, Double(http.pendingWrites.count)),
       ]
     }
   }
