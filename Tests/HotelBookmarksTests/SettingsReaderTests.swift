@@ -69,10 +69,10 @@ import Testing
     settings.requestProcessorMilliseconds = 2_001
     settings.operationsPort = 0
     settings.guestsPerHour = 7
-    settings.guestBytesPerDay = 1_048_577
-    settings.keptBytes = 8
-    settings.guestOverallBytes = 1_048_578
-    settings.ownedListBytes = 1_048_579
+    settings.limits.guestBytesPerDay = 1_048_577
+    settings.limits.keptBytes = 8
+    settings.limits.guestOverallBytes = 1_048_578
+    settings.limits.ownedListBytes = 1_048_579
     settings.issuers = [
       TrustedIssuer(url: "https://a.example/r", audiences: ["x", "y", "w"]),
       TrustedIssuer(
@@ -81,12 +81,12 @@ import Testing
     settings.issuerNetworks = ["10.0.0.0/8"].compactMap { CIDRBlock($0) }
     settings.replicationNetworks = ["192.168.0.0/16"].compactMap { CIDRBlock($0) }
     settings.openStores = 9
-    settings.databases = StoreLimits(
+    settings.limits.databases = StoreLimits(
       documents: 11, bytes: 12,
       history: HistoryLimits(
         liveLeaves: .max, deletedLeaves: .max, treeBytes: 3_000_000),
       documentBytes: 2_000_000, attachmentBytes: 20 << 20)
-    settings.tombstoneDays = 30
+    settings.limits.tombstoneDays = 30
     settings.adminName = "boss"
     settings.adminPasswordFile = "/run/secrets/boss"
     settings.logLevel = .trace

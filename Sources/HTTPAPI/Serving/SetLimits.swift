@@ -3,7 +3,7 @@ import Lists
 package import Stores
 
 /// The limits that an operator has set, for `GET /v1/limits`.
-package struct SetLimits: Sendable {
+package struct SetLimits: Sendable, Equatable {
   /// The limits of the administrator's databases; an unlimited one is omitted.
   package var databases = StoreLimits.database
   /// The days after which people's stores and lists forget deleted documents.

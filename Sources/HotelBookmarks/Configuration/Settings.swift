@@ -1,12 +1,10 @@
 package import Accounts
-import HTTPAPI
+package import HTTPAPI
 package import HTTPServer
 import Hotels
 package import IPAddresses
-import Lists
 package import Logging
 import SearchProxy
-package import Stores
 
 package struct Settings: Sendable, Equatable {
   package enum LogFormat: String, Sendable, CaseIterable {
@@ -68,14 +66,8 @@ package struct Settings: Sendable, Equatable {
   package var requestProcessorMilliseconds = ConnectionCaps().requestProcessorMilliseconds
   /// Guests that one address may create in an hour.
   package var guestsPerHour = 6_000
-  /// The bytes of the disk that are kept for guests, users and lists that are there already; 0 for none.
-  package var keptBytes: Int64 = 1 << 30
-  /// The bytes of all lists of one owner.
-  package var ownedListBytes = ListLimits.ownedBytes
-  /// The bytes of a guest's store with all it holds.
-  package var guestOverallBytes = StoreLimits.guest.overallBytes
-  /// The bytes that new guests of one address may write in a day.
-  package var guestBytesPerDay: Int64 = 1 << 30
+  /// The limits that `GET /v1/limits` shows.
+  package var limits = SetLimits()
   /// The issuers whose ID tokens are exchanged for the server's own tokens.
   package var issuers: [TrustedIssuer] = []
   /// The only networks of issuers; empty for the default of ``AddressRule``.
@@ -84,10 +76,6 @@ package struct Settings: Sendable, Equatable {
   package var replicationNetworks: [CIDRBlock] = []
   /// Stores open at once, at most; nil for a number that depends on the limit of file descriptors.
   package var openStores: Int?
-  /// The limits of the administrator's databases.
-  package var databases = StoreLimits.database
-  /// The days after which people's own stores and lists forget deleted documents.
-  package var tombstoneDays = 90
   /// The directory for backups at regular times; nil for no such backups.
   package var backups: String?
   /// The seconds from one regular backup to the next.
@@ -108,18 +96,6 @@ package struct Settings: Sendable, Equatable {
   package var drainSeconds = 0
 
   package init() {}
-
-  /// What `GET /v1/limits` shows of the settings.
-  var limits: SetLimits {
-    var limits = SetLimits()
-    limits.databases = databases
-    limits.tombstoneDays = tombstoneDays
-    limits.keptBytes = keptBytes
-    limits.guestBytesPerDay = guestBytesPerDay
-    limits.ownedListBytes = ownedListBytes
-    limits.guestOverallBytes = guestOverallBytes
-    return limits
-  }
 }
 
 /// A setting that can't be used. The description names it and its allowed values.

@@ -43,27 +43,21 @@ package struct SettingsReader: Sendable {
   package func settings() throws(SettingsError) -> Settings {
     var settings = Settings()
     settings.hostname = string(.hostname) ?? settings.hostname
-    settings.port = try int(.port, in: 0...65_535) ?? settings.port
+    try read(.port, into: &settings.port, in: 0...65_535)
     settings.operationsPort = try int(.operationsPort, in: 0...65_535)
     settings.couchPort = try int(.couchPort, in: 0...65_535)
     settings.data = string(.data) ?? settings.data
     settings.database = string(.database)
     settings.databasePasswordFile = string(.databasePasswordFile)
-    settings.databaseConnections =
-      try int(.databaseConnections, in: 4...1_000) ?? settings.databaseConnections
-    settings.guestsPerHour = try int(.guestsPerHour, in: 1...1_000_000) ?? settings.guestsPerHour
-    settings.guestOverallBytes =
-      try int(.guestOverallBytes, in: 1 << 20...Int.max).map(Int64.init)
-      ?? settings.guestOverallBytes
-    settings.ownedListBytes =
-      try int(.ownedListBytes, in: 1 << 20...Int.max >> 8).map(Int64.init)
-      ?? settings.ownedListBytes
-    settings.guestBytesPerDay =
-      try int(.guestBytesPerDay, in: 1 << 20...Int.max).map(Int64.init) ?? settings.guestBytesPerDay
-    settings.keptBytes = try int(.keptBytes, in: 0...Int.max).map(Int64.init) ?? settings.keptBytes
+    try read(.databaseConnections, into: &settings.databaseConnections, in: 4...1_000)
+    try read(.guestsPerHour, into: &settings.guestsPerHour, in: 1...1_000_000)
+    try read(.guestOverallBytes, into: &settings.limits.guestOverallBytes, in: 1 << 20...Int.max)
+    try read(.ownedListBytes, into: &settings.limits.ownedListBytes, in: 1 << 20...Int.max >> 8)
+    try read(.guestBytesPerDay, into: &settings.limits.guestBytesPerDay, in: 1 << 20...Int.max)
+    try read(.keptBytes, into: &settings.limits.keptBytes, in: 0...Int.max)
     settings.openStores = try int(.openStores, in: 4...100_000)
     try readDatabases(into: &settings)
-    settings.tombstoneDays = try int(.tombstoneDays, in: 7...36_500) ?? settings.tombstoneDays
+    try read(.tombstoneDays, into: &settings.limits.tombstoneDays, in: 7...36_500)
     try readBackups(into: &settings)
     try readConnections(into: &settings)
     try readIssuers(into: &settings)
@@ -80,31 +74,14 @@ package struct SettingsReader: Sendable {
     settings.upstreamCAFile = string(.upstreamCAFile)
     settings.upstreamNetworks = try networks(.upstreamNetworks)
     settings.replicationNetworks = try networks(.replicationNetworks)
-    settings.upstreamMilliseconds =
-      try int(.upstreamMilliseconds, in: 100...600_000) ?? settings.upstreamMilliseconds
-    settings.searchMilliseconds =
-      try int(.searchMilliseconds, in: 10...600_000) ?? settings.searchMilliseconds
-    if let level = string(.logLevel) {
-      guard let known = Logger.Level(rawValue: level) else {
-        throw Self.wrong(
-          .logLevel, "one of " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
-      }
-      settings.logLevel = known
-    }
-    if let format = string(.logFormat) {
-      guard let known = Settings.LogFormat(rawValue: format) else {
-        throw Self.wrong(.logFormat, "text or json")
-      }
-      settings.logFormat = known
-    }
-    if let mode = string(.audit) {
-      guard let known = AuditLog.Mode(rawValue: mode) else {
-        throw Self.wrong(.audit, "off, on or addresses")
-      }
-      settings.audit = known
-    }
+    try read(.upstreamMilliseconds, into: &settings.upstreamMilliseconds, in: 100...600_000)
+    try read(.searchMilliseconds, into: &settings.searchMilliseconds, in: 10...600_000)
+    let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+    try read(.logLevel, into: &settings.logLevel, "one of " + levels)
+    try read(.logFormat, into: &settings.logFormat, "text or json")
+    try read(.audit, into: &settings.audit, "off, on or addresses")
     settings.showsCost = try int(.showCost, in: 0...1) == 1
-    settings.drainSeconds = try int(.drainSeconds, in: 0...300) ?? settings.drainSeconds
+    try read(.drainSeconds, into: &settings.drainSeconds, in: 0...300)
     return settings
   }
 
@@ -131,18 +108,14 @@ package struct SettingsReader: Sendable {
   }
 
   private func readDatabases(into settings: inout Settings) throws(SettingsError) {
-    if let count = try int(.databaseDocuments, in: 1...Int.max) {
-      settings.databases.documents = Int64(count)
-    }
-    if let count = try int(.databaseBytes, in: 1...Int.max) {
-      settings.databases.bytes = Int64(count)
-    }
-    settings.databases.documentBytes =
-      try int(.databaseDocumentBytes, in: JSONLimits.document.maximumBytes...8_000_000)
-      ?? settings.databases.documentBytes
-    settings.databases.history.treeBytes =
-      try int(.databaseTreeBytes, in: HistoryLimits.standard.treeBytes...64 << 20)
-      ?? settings.databases.history.treeBytes
+    try read(.databaseDocuments, into: &settings.limits.databases.documents, in: 1...Int.max)
+    try read(.databaseBytes, into: &settings.limits.databases.bytes, in: 1...Int.max)
+    try read(
+      .databaseDocumentBytes, into: &settings.limits.databases.documentBytes,
+      in: JSONLimits.document.maximumBytes...8_000_000)
+    try read(
+      .databaseTreeBytes, into: &settings.limits.databases.history.treeBytes,
+      in: HistoryLimits.standard.treeBytes...64 << 20)
   }
 
   /// Reads the URLs that pages are compared with, in the form in which browsers send origins. A value that no browser sends
@@ -175,15 +148,12 @@ package struct SettingsReader: Sendable {
   private func readConnections(into settings: inout Settings) throws(SettingsError) {
     settings.connections = try int(.connections, in: 1...1_000_000)
     settings.connectionsPerAddress = try int(.connectionsPerAddress, in: 1...1_000_000)
-    settings.requestsAtOnce =
-      try int(.requestsAtOnce, in: 1...1_000_000) ?? settings.requestsAtOnce
-    settings.overloadMilliseconds =
-      try int(.overloadMilliseconds, in: 10...600_000) ?? settings.overloadMilliseconds
-    settings.requestSeconds =
-      try int(.requestSeconds, in: 1...3_600) ?? settings.requestSeconds
-    settings.requestProcessorMilliseconds =
-      try int(.requestProcessorMilliseconds, in: 10...3_600_000)
-      ?? settings.requestProcessorMilliseconds
+    try read(.requestsAtOnce, into: &settings.requestsAtOnce, in: 1...1_000_000)
+    try read(.overloadMilliseconds, into: &settings.overloadMilliseconds, in: 10...600_000)
+    try read(.requestSeconds, into: &settings.requestSeconds, in: 1...3_600)
+    try read(
+      .requestProcessorMilliseconds, into: &settings.requestProcessorMilliseconds,
+      in: 10...3_600_000)
     settings.trustedProxies = TrustedProxies(
       string(.trustedProxies) == "" ? [] : try networks(.trustedProxies))
     settings.tlsCertificateFile = string(.tlsCertificateFile)
@@ -218,6 +188,22 @@ package struct SettingsReader: Sendable {
       throw Self.wrong(setting, "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)")
     }
     return value
+  }
+
+  /// Sets a number to a setting's value; leaves it if the setting is not set.
+  private func read<Number: FixedWidthInteger>(
+    _ setting: SettingKey, into number: inout Number, in bounds: ClosedRange<Int>
+  ) throws(SettingsError) {
+    if let value = try int(setting, in: bounds) { number = Number(value) }
+  }
+
+  /// Sets a choice to the one that a setting names; leaves it if the setting is not set.
+  private func read<Choice: RawRepresentable<String>>(
+    _ setting: SettingKey, into choice: inout Choice, _ wanted: String
+  ) throws(SettingsError) {
+    guard let text = string(setting) else { return }
+    guard let known = Choice(rawValue: text) else { throw Self.wrong(setting, wanted) }
+    choice = known
   }
 
   private static func check(_ environment: [String: String]) throws(SettingsError) {

@@ -1,5 +1,6 @@
 import Accounts
 import Documents
+import HTTPAPI
 import PostgresEngine
 import SQLiteEngine
 import Scheduling
@@ -30,7 +31,7 @@ struct StorageAssembly: Sendable {
     guard let address = try settings.storage.databaseAddress() else {
       return StorageAssembly(
         try await FileEngine.open(
-          directory: settings.data, pool: pool, keptBytes: settings.keptBytes))
+          directory: settings.data, pool: pool, keptBytes: settings.limits.keptBytes))
     }
     let directory = try await NodeDirectory.open(settings.data)
     let database = try await Self.open(
@@ -56,11 +57,12 @@ struct StorageAssembly: Sendable {
   ) async throws -> Value {
     let storage = try await open(location)
     let stores = ServiceAssembly.stores(over: storage, Settings())
-    let result: Result<Value, any Error>
-    do { result = .success(try await use(storage, stores)) } catch { result = .failure(error) }
-    await stores.close()
-    await storage.close()
-    return try result.get()
+    return try await closing {
+      await stores.close()
+      await storage.close()
+    } after: {
+      try await use(storage, stores)
+    }
   }
 
   /// Opens a database that no move has marked.
@@ -129,6 +131,16 @@ struct StorageAssembly: Sendable {
     await engine.close()
     directory?.close()
   }
+}
+
+/// Does work, and then closes what it used, whether the work succeeded or not.
+func closing<Value>(
+  _ close: () async -> Void, after work: () async throws -> Value
+) async throws -> Value {
+  let result: Result<Value, any Error>
+  do { result = .success(try await work()) } catch { result = .failure(error) }
+  await close()
+  return try result.get()
 }
 
 extension Settings {
