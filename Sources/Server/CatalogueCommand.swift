@@ -35,8 +35,7 @@ struct CatalogueCommand: AsyncParsableCommand {
 
     func run() async throws {
       let summary = try await CatalogueAdministration.importHotels(
-        from: file, into: location.location,
-        ImportChoices(isStrict: strict, isForced: replace, isDryRun: dryRun),
+        from: file, into: location.location, isStrict: strict, isForced: replace, isDryRun: dryRun,
         progress: ProgressBar(isShown: isatty(2) == 1).show,
         badRow: { StandardError.write(Array(($0 + "\n").utf8)) })
       print(summary)

@@ -35,7 +35,7 @@ import Testing
     var settings = Settings()
     settings.tlsCertificateFile = "/nonexistent/certificate.pem"
     settings.tlsKeyFile = "/nonexistent/key.pem"
-    let failure = #expect(throws: CertificateFailure.self) { try ConnectionAssembly(settings) }
+    let failure = #expect(throws: SettingsError.self) { try ConnectionAssembly(settings) }
     #expect(failure.map { StartFailure.isConfiguration($0) } == true)
   }
 }

@@ -10,13 +10,17 @@ package enum CatalogueAdministration {
   /// Imports a file of hotels. Creates the data directory if only the last element of its path is missing, as a server
   /// does.
   /// - Parameter file: a path, or `-` for standard input.
+  /// - Parameter isStrict: whether one bad row refuses the whole file.
+  /// - Parameter isForced: whether the file replaces the catalogue also if it looks like a mistake.
+  /// - Parameter isDryRun: whether the catalogue stays as it is.
   /// - Parameter progress: receives the progress from 0 to 1 (nil if it is unknown), and words.
   /// - Parameter badRow: receives a line for each bad row.
   /// - Returns: what was imported; after a dry run also what it shows.
   /// - Throws: `DataDirectoryError` for a directory that is no data directory, or whose stores were moved;
   ///   `CatalogueError`, after which the old catalogue remains.
   package static func importHotels(
-    from file: String, into location: StorageLocation, _ choices: ImportChoices,
+    from file: String, into location: StorageLocation, isStrict: Bool,
+    isForced: Bool, isDryRun: Bool,
     progress: @escaping @Sendable (Double?, String) -> Void,
     badRow: @escaping @Sendable (String) -> Void
   ) async throws -> String {
@@ -25,7 +29,7 @@ package enum CatalogueAdministration {
     if location.database != nil {
       data = try ScratchDirectory.make()
       try await prepareScratch(data, from: location)
-    } else if choices.isDryRun, (try? FileEngine.requireDirectory(location.data)) == nil {
+    } else if isDryRun, (try? FileEngine.requireDirectory(location.data)) == nil {
       // There is nothing to compare with, and nothing is made.
       (data, isScratch) = (try ScratchDirectory.make(), true)
     } else {
@@ -40,20 +44,20 @@ package enum CatalogueAdministration {
     let summary = try await ThreadPool.with(name: "import") { threads in
       try await CatalogueImport(
         into: data, on: threads, name: path.split(separator: "/").last.map(String.init) ?? path,
-        at: SystemClock.now(), onBadRow: choices.isStrict ? .refuse : .skip,
-        isForced: choices.isForced, isDryRun: choices.isDryRun
+        at: SystemClock.now(), onBadRow: isStrict ? .refuse : .skip,
+        isForced: isForced, isDryRun: isDryRun
       ) { event in
         switch event {
         case .progress(let state):
           let fraction = size.flatMap { $0 > 0 ? min(0.99, Double(state.bytes) / Double($0)) : nil }
           progress(fraction, "\(state.rows) hotels")
         // A dry run tells each kind of fault once.
-        case .badRow where choices.isDryRun: break
+        case .badRow where isDryRun: break
         case .badRow(let row): badRow("line \(row.line): \(row.reason)")
         }
       }.run(reading: UnpackedPieces(FilePieces(path: path, on: threads)))
     }
-    if choices.isDryRun {
+    if isDryRun {
       progress(1, "\(summary.progress.rows) hotels")
       return (summary.found.lines + ["dry run, nothing was replaced: " + summary.counts])
         .joined(separator: "\n")
@@ -79,13 +83,7 @@ package enum CatalogueAdministration {
       let shared = storage.sharedCatalogue(in: data)
       guard try await shared?.catchUp().version == nil else { return }
       let catalogue = HotelCatalogue(directory: data)
-      let result: Result<Void, any Error>
-      do {
-        try await catalogue.prepare(at: SystemClock.now())
-        result = .success(())
-      } catch { result = .failure(error) }
-      await catalogue.stop()
-      try result.get()
+      try await closing(catalogue.stop) { try await catalogue.prepare(at: SystemClock.now()) }
     }
   }
 
@@ -119,20 +117,6 @@ package enum CatalogueAdministration {
   /// The line about a catalogue that was brought back.
   static func isBack(_ origin: CatalogueOrigin) -> String {
     "the former catalogue is back: \(origin.rows) hotels"
-  }
-}
-
-/// How a file of hotels is imported.
-package struct ImportChoices: Sendable {
-  /// Whether one bad row refuses the whole file.
-  let isStrict: Bool
-  /// Whether the file replaces the catalogue also if it looks like a mistake.
-  let isForced: Bool
-  /// Whether the catalogue stays as it is.
-  let isDryRun: Bool
-
-  package init(isStrict: Bool, isForced: Bool, isDryRun: Bool) {
-    (self.isStrict, self.isForced, self.isDryRun) = (isStrict, isForced, isDryRun)
   }
 }
 

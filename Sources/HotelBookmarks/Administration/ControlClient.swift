@@ -95,11 +95,11 @@ enum ControlClient {
   private static let interruption = BackupError(.failed, "The server ended before it was done")
 
   private static func body(_ members: KeyValuePairs<String, String?>) -> ByteBuffer {
-    var writer = JSONWriter()
-    writer.beginObject()
-    for case (let name, let value?) in members { writer.member(name, value) }
-    writer.endObject()
-    return ByteBuffer(bytes: members.isEmpty ? [] : writer.bytes)
+    guard !members.isEmpty else { return ByteBuffer() }
+    return ByteBuffer(
+      bytes: JSONWriter.object { writer in
+        for case (let name, let value?) in members { writer.member(name, value) }
+      })
   }
 
   /// Sends a request over a connected socket, and closes it after the answer.
@@ -137,5 +137,36 @@ enum ControlClient {
         throw interruption
       }
     } catch { throw interruption }
+  }
+}
+
+/// Cancels the work of the server that uses a data directory, from the command line.
+package enum JobCancellation {
+  /// How often it asks whether the work has ended: four times a second.
+  private static let pause = Duration.milliseconds(250)
+
+  /// Cancels the work that runs, and waits for its end.
+  /// - Returns: one line.
+  /// - Throws: ``BackupError`` if no server uses the directory, or nothing runs.
+  package static func run(in directory: String) async throws -> String {
+    let jobs = try await call(.GET, "", in: directory)
+    let running = jobs["jobs"]?.elements.first { $0["state"]?.stringEquals("running") == true }
+    guard let id = running?["id"]?.string, let kind = running?["kind"]?.string else {
+      throw BackupError(.failed, "The server does no such work now")
+    }
+    var job = try await call(.DELETE, "/" + id, in: directory)
+    while job["state"]?.stringEquals("running") == true {
+      try await Task.sleep(for: pause)
+      job = try await call(.GET, "/" + id, in: directory)
+    }
+    return "\(kind): \(job["result"]?.string ?? "")"
+  }
+
+  private static func call(
+    _ method: HTTPMethod, _ path: String, in directory: String
+  ) async throws -> ControlClient.Answer {
+    guard let answer = try await ControlClient.call(method, "/v1/admin/jobs" + path, in: directory)
+    else { throw BackupError(.failed, "No server uses \(directory)") }
+    return answer
   }
 }

@@ -109,26 +109,22 @@ package struct UserAdministration: Sendable {
   func run<Value>(_ work: (AccountService) async throws -> Value) async throws -> Value {
     let threads = NIOThreadPool(numberOfThreads: 1)
     threads.start()
-    let result: Result<Value, any Error>
-    do {
-      result = .success(
-        try await StorageAssembly.with(location) { storage, stores in
-          var settings = AccountSettings()
-          // What a command does is recorded where servers record what they do.
-          settings.audit = .on
-          let accounts = AccountService(
-            stores: stores, keys: try await storage.keys(in: location.data, stores),
-            settings: settings, now: storage.now,
-            hashing: { work in try await threads.runIfActive { work() } },
-            adoptGuest: { _, _, _ in true })
-          let value = try await work(accounts)
-          do { if try await accounts.hasAudit() { try await accounts.writeAudit() } } catch {
-            Self.warnOfAudit(error)
-          }
-          return value
-        })
-    } catch { result = .failure(error) }
-    try? await threads.shutdownGracefully()
-    return try result.get()
+    return try await closing({ try? await threads.shutdownGracefully() }) {
+      try await StorageAssembly.with(location) { storage, stores in
+        var settings = AccountSettings()
+        // What a command does is recorded where servers record what they do.
+        settings.audit = .on
+        let accounts = AccountService(
+          stores: stores, keys: try await storage.keys(in: location.data, stores),
+          settings: settings, now: storage.now,
+          hashing: { work in try await threads.runIfActive { work() } },
+          adoptGuest: { _, _, _ in true })
+        let value = try await work(accounts)
+        do { if try await accounts.hasAudit() { try await accounts.writeAudit() } } catch {
+          Self.warnOfAudit(error)
+        }
+        return value
+      }
+    }
   }
 }

@@ -47,7 +47,7 @@ enum DatabaseBackups {
     try await MoveEndpoint.with(.database(address), whileUsed: true) { database in
       try await MoveEndpoint.with(.directory(directory)) { files in
         let summary = try await StoreMove(from: database, to: files, whileUsed: true).run(report)
-        try await FileHandover(from: database, to: files, directory: directory).run()
+        try await FileHandover(source: database, target: files, directory: directory).run()
         try await files.setMoveMark(nil)
         return summary.damaged + summary.incomplete
       }
@@ -96,8 +96,7 @@ enum DatabaseBackups {
       repair.outcome.repaired += lost.registered.count
       repair.damagedStores += lost.left.count
       for namespace in StoreName.namespaces {
-        var cursor = NameCursor(in: namespace, of: storage.engine)
-        while case let names = try await cursor.nextPage(), !names.isEmpty {
+        try await StoreMove.eachPage(of: namespace, in: storage.engine) { names in
           for name in names {
             try Task.checkCancellation()
             try await Self.repair(name, storage, stores, &repair, report)
@@ -137,17 +136,14 @@ enum DatabaseBackups {
     guard let reader = try await database.rowReader(of: name, whileUsed: true) else { return nil }
     var counts = ScrubCounts()
     counts.stores = 1
-    let result: Result<ScrubCounts?, any Error>
-    do {
-      var walk = try await RowWalk(over: reader)
-      while let page = try await walk.next() { counts.add(page) }
-      try await reader.checkIndexes()
-      result = .success(counts)
-    } catch let error as ServiceError where error.code == .absent {
-      result = .success(nil)
-    } catch { result = .failure(error) }
-    await reader.close()
-    return try result.get()
+    return try await closing(reader.close) {
+      do {
+        var walk = try await RowWalk(over: reader)
+        while let page = try await walk.next() { counts.add(page) }
+        try await reader.checkIndexes()
+        return counts
+      } catch let error as ServiceError where error.code == .absent { return nil }
+    }
   }
 
   /// Checks before the long copy that the backup's name is free.

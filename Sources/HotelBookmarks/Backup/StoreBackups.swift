@@ -158,24 +158,8 @@ struct StoreBackups: Sendable {
     }
     count(try await visit(.system))
     for namespace in ["named", "list", "user", "guest"] {
-      var last: String?
-      while true {
-        let names = try await engine.names(in: namespace, after: last, limit: 500)
-        guard let end = names.last else { break }
-        last = end.key
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-          var running = 0
-          for name in names {
-            try Task.checkCancellation()
-            if running == atOnce, let isGood = try await group.next() {
-              count(isGood)
-              running -= 1
-            }
-            group.addTask { try await visit(name) }
-            running += 1
-          }
-          for try await isGood in group { count(isGood) }
-        }
+      try await StoreMove.eachPage(of: namespace, in: engine) { names in
+        try await StoreMove.each(names, atOnce: atOnce, visit) { count($0) }
       }
     }
     return failed

@@ -3,19 +3,6 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// A certificate or key that can't be used.
-struct CertificateFailure: Error, CustomStringConvertible {
-  let certificateFile: String
-  let keyFile: String
-  /// The error of TLS.
-  let detail: String
-
-  var description: String {
-    "The certificate \(certificateFile) or its key \(keyFile) can't be used (\(detail)): "
-      + "tlsCertificateFile and tlsKeyFile must name PEM files that belong together and may be read"
-  }
-}
-
 /// Loads a renewed certificate: within ten seconds, and at once after SIGHUP.
 struct CertificateService: Service {
   /// How often the files are checked: 10 seconds.

@@ -23,7 +23,7 @@ struct ConnectionAssembly: Sendable {
   private let ledger: ConnectionLedger
   private let proxies: TrustedProxies
 
-  /// - Throws: ``CertificateFailure`` for a certificate that can't be used.
+  /// - Throws: ``SettingsError`` for a certificate that can't be used.
   init(_ settings: Settings) throws {
     var caps = ConnectionCaps()
     caps.total =
@@ -52,8 +52,10 @@ struct ConnectionAssembly: Sendable {
       maximumLingering: Self.spare(descriptors: FileDescriptors.limit) / 8)
     if let certificate = settings.tlsCertificateFile, let key = settings.tlsKeyFile {
       do { certificates = try Certificates(certificateFile: certificate, keyFile: key) } catch {
-        throw CertificateFailure(
-          certificateFile: certificate, keyFile: key, detail: "\(error)")
+        throw SettingsError(
+          description: "The certificate \(certificate) or its key \(key) can't be used (\(error)): "
+            + "tlsCertificateFile and tlsKeyFile must name PEM files that belong together and may be read"
+        )
       }
     } else {
       certificates = nil

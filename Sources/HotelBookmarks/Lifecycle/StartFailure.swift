@@ -8,7 +8,7 @@ package enum StartFailure {
   /// Whether the person has to change the configuration first: exit status 78 of sysexits.h.
   package static func isConfiguration(_ error: any Error) -> Bool {
     switch error {
-    case is CertificateFailure, is DataDirectoryError, is MoveError, is SettingsError: true
+    case is DataDirectoryError, is MoveError, is SettingsError: true
     case let error as ServiceError: error.code == .keys
     case let error as BackupError: error.code == .otherFormat
     default: false
@@ -35,7 +35,6 @@ package enum StartFailure {
     case let error as ServiceError: join(error.reason, error.detail)
     case let error as CatalogueError:
       (error.line.map { "line \($0): " } ?? "") + join(error.reason, error.detail)
-    case let error as CertificateFailure: error.description
     case let error as BackupError: error.reason
     case let error as ListenFailure: error.description
     default: "\(error)"

@@ -37,25 +37,24 @@ enum StartupBanner {
     password: Secret? = nil, now: Timestamp
   ) -> String {
     let url = url(of: settings, port: port)
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("time", now.rfc3339)
-    writer.member("level", "notice")
-    writer.member("logger", "hotel-bookmarks")
-    writer.member("message", "Hotel Bookmarks \(Version.current) at \(url) is up")
-    writer.member("url", url)
-    writer.member("data", settings.data)
-    writer.member("upstream", settings.upstreams.map(\.name).joined(separator: ", then "))
-    if let operationsPort {
-      writer.member("operations", Self.url(of: settings, port: operationsPort, scheme: "http"))
+    let bytes = JSONWriter.object { writer in
+      writer.member("time", now.rfc3339)
+      writer.member("level", "notice")
+      writer.member("logger", "hotel-bookmarks")
+      writer.member("message", "Hotel Bookmarks \(Version.current) at \(url) is up")
+      writer.member("url", url)
+      writer.member("data", settings.data)
+      writer.member("upstream", settings.upstreams.map(\.name).joined(separator: ", then "))
+      if let operationsPort {
+        writer.member("operations", Self.url(of: settings, port: operationsPort, scheme: "http"))
+      }
+      if let couchPort { writer.member("couch", Self.ownURL(of: settings, port: couchPort)) }
+      if let password {
+        writer.member("administrator", settings.adminName)
+        writer.member("password", password.exposed)
+      }
     }
-    if let couchPort { writer.member("couch", Self.ownURL(of: settings, port: couchPort)) }
-    if let password {
-      writer.member("administrator", settings.adminName)
-      writer.member("password", password.exposed)
-    }
-    writer.endObject()
-    return String(decoding: writer.bytes, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The banner for people.

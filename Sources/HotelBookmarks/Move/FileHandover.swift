@@ -6,27 +6,17 @@ import Stores
 /// Hands over what is in files of a data directory and, for the servers of a database, in the database: the log of erased
 /// stores, the keys that sign tokens, the administrator's password and an imported catalogue.
 struct FileHandover: Sendable {
-  private let source: any CopyingEngine
-  private let target: any CopyingEngine
-  private let directory: String
-
-  /// A handover that has not begun.
-  /// - Parameter target: has all stores of `source` already.
-  /// - Parameter directory: the data directory of one of the two.
-  init(from source: any CopyingEngine, to target: any CopyingEngine, directory: String) {
-    self.source = source
-    self.target = target
-    self.directory = directory
-  }
+  let source: any CopyingEngine
+  /// Has all stores of `source` already.
+  let target: any CopyingEngine
+  /// The data directory of one of the two.
+  let directory: String
 
   /// Hands over. May be repeated.
   /// - Throws: `keys` for a file or a document that is damaged; the errors of both endpoints.
   func run() async throws {
     let stores = DatabaseManager(engine: target, maximumOpen: 1, now: SystemClock.now)
-    let result: Result<Void, any Error>
-    do { result = .success(try await run(stores)) } catch { result = .failure(error) }
-    await stores.close()
-    try result.get()
+    try await closing(stores.close) { try await run(stores) }
   }
 
   private func run(_ stores: DatabaseManager) async throws {

@@ -169,7 +169,7 @@ struct LiveMove: Sendable {
     let (engine, access) = (backups.engine, backups.engine.access)
     do {
       try await engine.setMoveMark(moved)
-      try await FileHandover(from: engine, to: target, directory: engine.path).run()
+      try await FileHandover(source: engine, target: target, directory: engine.path).run()
     } catch {
       // The target still has its mark, unless an earlier attempt came as far as the last step.
       if access.phase == .handover { try? await engine.setMoveMark(nil) }

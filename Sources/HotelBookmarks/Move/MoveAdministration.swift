@@ -49,7 +49,7 @@ package enum MoveAdministration {
         let summary = try await StoreMove(from: source, to: target).run(report)
         guard summary.damaged == 0 else { return (lines(of: summary, from, to), true) }
         if let directory = from.path ?? to.path {
-          try await FileHandover(from: source, to: target, directory: directory).run()
+          try await FileHandover(source: source, target: target, directory: directory).run()
         }
         // In this order: between the two steps no server starts on either endpoint, and the same move may be run again.
         try await source.setMoveMark(mark(of: to))

@@ -56,10 +56,7 @@ enum MoveEndpoint: Sendable {
     _ use: (any CopyingEngine) async throws -> Value
   ) async throws -> Value {
     let engine = try await endpoint.open(whileUsed: whileUsed)
-    let result: Result<Value, any Error>
-    do { result = .success(try await use(engine)) } catch { result = .failure(error) }
-    await engine.close()
-    return try result.get()
+    return try await closing(engine.close) { try await use(engine) }
   }
 
   /// How many connections servers have. PostgreSQL ends those of a server that has just stopped a moment later, so it is asked

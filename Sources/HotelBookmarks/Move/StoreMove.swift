@@ -103,7 +103,7 @@ struct StoreMove: Sendable {
 
   /// Visits the names of a namespace, in byte order.
   static func eachPage(
-    of namespace: String, in engine: any CopyingEngine,
+    of namespace: String, in engine: any StorageEngine,
     _ visit: ([StoreName]) async throws -> Void
   ) async throws {
     var cursor = NameCursor(in: namespace, of: engine)
@@ -118,13 +118,14 @@ struct StoreMove: Sendable {
   /// - Parameter take: receives the outcome of each, in any order.
   /// - Throws: `CancellationError`; the first error of `copy`.
   static func each<Outcome: Sendable>(
-    _ names: [StoreName], _ copy: @escaping @Sendable (StoreName) async throws -> Outcome,
+    _ names: [StoreName], atOnce: Int = copiesAtOnce,
+    _ copy: @escaping @Sendable (StoreName) async throws -> Outcome,
     _ take: (Outcome) -> Void
   ) async throws {
     try await withThrowingTaskGroup(of: Outcome.self) { group in
       for (index, name) in names.enumerated() {
         try Task.checkCancellation()
-        if index >= copiesAtOnce, let outcome = try await group.next() { take(outcome) }
+        if index >= atOnce, let outcome = try await group.next() { take(outcome) }
         group.addTask { try await copy(name) }
       }
       for try await outcome in group { take(outcome) }
@@ -149,12 +150,7 @@ struct StoreMove: Sendable {
       let outcome = try await Self.reportingDamage(of: name, { report.finding($0) }, reading) {
         guard let (reader, damage) = try await source.soundRowReader(of: name) else { throw error }
         for line in damage { report.finding("\(name.key): \(line)") }
-        let result: Result<StoreTransfer.Outcome, any Error>
-        do { result = .success(try await transfer.copy(name, from: reader)) } catch {
-          result = .failure(error)
-        }
-        await reader.close()
-        return try result.get()
+        return try await closing(reader.close) { try await transfer.copy(name, from: reader) }
       }
       return (outcome, false)
     } catch let error as ServiceError where error.code == .storage {
@@ -165,14 +161,10 @@ struct StoreMove: Sendable {
   /// Reads all rows of a store of the source.
   private func reading(_ name: StoreName) async throws {
     guard let reader = try await source.rowReader(of: name, whileUsed: whileUsed) else { return }
-    let result: Result<Void, any Error>
-    do {
+    try await closing(reader.close) {
       var walk = try await RowWalk(over: reader)
       _ = try await walk.run()
-      result = .success(())
-    } catch { result = .failure(error) }
-    await reader.close()
-    try result.get()
+    }
   }
 
   /// Runs the copy of a store, and once more after an error of a disk that has passed.
