@@ -21,13 +21,6 @@ package struct BLIPConnection: ~Copyable {
     let sent: ArraySlice<UInt8>
     /// Nil for a payload that is not compressed.
     var inflation: InflateStream.Frame?
-
-    init(
-      head: FrameHead, key: IncomingMessages.Key, message: IncomingMessage,
-      _ sent: ArraySlice<UInt8>
-    ) {
-      (self.head, self.key, self.message, self.sent) = (head, key, message, sent)
-    }
   }
 
   private var incoming: IncomingMessages
@@ -62,7 +55,7 @@ package struct BLIPConnection: ~Copyable {
       let isStreamed = kind == .request ? false : awaited[head.number]
       let message = try incoming.take(
         key, head, kind, isStreamed.map { $0 ? .streamed(hasProperties: false) : .whole })
-      var reading = Reading(head: head, key: key, message: message, rest)
+      var reading = Reading(head: head, key: key, message: message, sent: rest)
       if head.isCompressed {
         let limit =
           isStreamed ?? false ? BLIPLimits.inflatedPartBytes : BLIPLimits.inflatedBytes

@@ -112,15 +112,10 @@ package final class DateField: Sendable {
   private static func text(_ second: Int) -> String {
     var (second, parts) = (second, tm())
     gmtime_r(&second, &parts)
-    func digits(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
-    let day = days[Int(parts.tm_wday) % days.count]
-    let month = months[Int(parts.tm_mon) % months.count]
-    return "\(day), \(digits(parts.tm_mday)) \(month) \(1900 + parts.tm_year) "
-      + "\(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec)) GMT"
+    return String(unsafeUninitializedCapacity: 64) { buffer in
+      buffer.withMemoryRebound(to: CChar.self) { text in
+        strftime(text.baseAddress, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+      }
+    }
   }
-
-  private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-  private static let months = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-  ]
 }

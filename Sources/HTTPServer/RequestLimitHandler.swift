@@ -242,20 +242,13 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Refuses a request instead of the route.
   private func answer(_ refusal: ConnectionRefusal, _ context: ChannelHandlerContext) {
     let request = machine.answered
-    var (head, body) = answers.answer(to: refusal, of: request)
-    if request?.method == .head { body.clear() }
-    answer(&head, body, context)
+    let (head, body) = answers.answer(to: refusal, of: request)
+    answer(head, request?.method == .head ? ByteBuffer() : body, context)
   }
 
   /// Answers instead of the route. The body is small or in memory anyway, so it is not accounted for.
   private func answer(_ head: HTTPResponse, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
     var head = head
-    answer(&head, body, context)
-  }
-
-  private func answer(
-    _ head: inout HTTPResponse, _ body: ByteBuffer, _ context: ChannelHandlerContext
-  ) {
     if machine.closes, connection != nil { head.headerFields[.connection] = "close" }
     write(head, context, nil)
     if body.readableBytes > 0 { context.write(wrapOutboundOut(.body(body)), promise: nil) }

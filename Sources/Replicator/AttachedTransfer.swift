@@ -78,16 +78,12 @@ struct AttachedTransfer: Sendable {
     sinceAncestors: Bool
   ) async throws -> (status: Int?, bytes: Int) {
     let path = ReplicationPeer.path(revision.id)
-    var question =
-      sinceAncestors
-      ? source.request(
-        .GET, path,
-        [
-          "rev": revision.revision, "revs": "true", "attachments": "true",
-          "atts_since": String(decoding: revision.ancestors, as: UTF8.self),
-        ])
-      : source.request(
-        .GET, path, ["rev": revision.revision, "revs": "true", "attachments": "true"])
+    var question = source.request(
+      .GET, path,
+      [
+        "rev": revision.revision, "revs": "true", "attachments": "true",
+        "atts_since": sinceAncestors ? String(decoding: revision.ancestors, as: UTF8.self) : nil,
+      ])
     question.headers.replaceOrAdd(name: "accept", value: "multipart/related, application/json")
     let answer: HTTPClientResponse
     do { answer = try await source.begin(question) } catch let error

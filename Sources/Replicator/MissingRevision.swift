@@ -171,15 +171,14 @@ extension ReplicationPeer {
   /// - Returns: nil if the source can't answer this request as a whole, so that fewer have to be asked for.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``.
   func bulkGet(_ revisions: [MissingRevision]) async throws -> FetchedRevisions? {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.objects("docs", of: revisions) { revision, writer in
-      writer.member("id", revision.id)
-      writer.member("rev", revision.revision)
+    let body = JSONWriter.object { writer in
+      writer.objects("docs", of: revisions) { revision, writer in
+        writer.member("id", revision.id)
+        writer.member("rev", revision.revision)
+      }
     }
-    writer.endObject()
     let answer = try await send(
-      .POST, "_bulk_get", ["revs": "true", "attachments": "false"], body: writer.bytes)
+      .POST, "_bulk_get", ["revs": "true", "attachments": "false"], body: body)
     switch answer.status {
     case 200: break
     case 401, 403: throw await refused(answer, "_bulk_get")

@@ -120,29 +120,20 @@ extension ReplicationPeer {
     let since = since.string ?? String(decoding: since.bytes, as: UTF8.self)
     let (feed, wait) = (isWaiting ? "longpoll" : "normal", String(Self.longestWait))
     let (style, most) = (request.winnersOnly ? "main_only" : "all_docs", String(limit))
-    let answer: PeerAnswer
-    switch request.filter {
-    case .all:
-      answer = try await send(
-        .GET, "_changes",
-        ["feed": feed, "style": style, "since": since, "limit": most, "timeout": wait],
-        upTo: longest)
-    case .documents(let ids):
-      let body: JSONValue = ["doc_ids": .array(ids.map { .string($0) })]
-      answer = try await send(
-        .POST, "_changes",
-        [
-          "feed": feed, "style": style, "since": since, "limit": most, "timeout": wait,
-          "filter": "_doc_ids",
-        ], body: body.bytes, upTo: longest)
-    case .selector(let text):
-      answer = try await send(
-        .POST, "_changes",
-        [
-          "feed": feed, "style": style, "since": since, "limit": most, "timeout": wait,
-          "filter": "_selector",
-        ], body: Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")], upTo: longest)
-    }
+    let (filter, body): (String?, [UInt8]?) =
+      switch request.filter {
+      case .all: (nil, nil)
+      case .documents(let ids):
+        ("_doc_ids", JSONValue.object(["doc_ids": .array(ids.map { .string($0) })]).bytes)
+      case .selector(let text):
+        ("_selector", Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")])
+      }
+    let answer = try await send(
+      body == nil ? .GET : .POST, "_changes",
+      [
+        "feed": feed, "style": style, "since": since, "limit": most, "timeout": wait,
+        "filter": filter,
+      ], body: body, upTo: longest)
     guard answer.status == 200 else { throw await refused(answer, "changes") }
     return try await computing {
       guard let node = try? await answer.json(),

@@ -51,12 +51,14 @@ struct ReplicationPeer: Sendable {
 
   /// A request for a path below the database.
   /// - Parameter path: encoded; empty for the database itself.
-  /// - Parameter query: pairs that are encoded here.
+  /// - Parameter query: pairs that are encoded here; those without a value are left out.
   func request(
-    _ method: HTTPMethod, _ path: String, _ query: KeyValuePairs<String, String> = [:],
+    _ method: HTTPMethod, _ path: String, _ query: KeyValuePairs<String, String?> = [:],
     body: [UInt8]? = nil
   ) -> HTTPClientRequest {
-    let pairs = query.map { $0.key + "=" + PathSegment.encode($0.value) }
+    let pairs = query.compactMap { name, value in
+      value.map { name + "=" + PathSegment.encode($0) }
+    }
     var request = HTTPClientRequest(
       url: base + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")))
     request.method = method
@@ -84,7 +86,7 @@ struct ReplicationPeer: Sendable {
   /// - Parameter limit: how many bytes of the answer are read.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``; `CancellationError`.
   func send(
-    _ method: HTTPMethod, _ path: String = "", _ query: KeyValuePairs<String, String> = [:],
+    _ method: HTTPMethod, _ path: String = "", _ query: KeyValuePairs<String, String?> = [:],
     body: [UInt8]? = nil, upTo limit: Int = PeerAnswer.maximumBytes,
     attempts: Int = ReplicationPeer.attempts
   ) async throws -> PeerAnswer {

@@ -97,7 +97,8 @@ package final class CachedSearch: HotelSearching {
     case .fresh(let left):
       meter.count(.fresh)
       return BlockAnswer(
-        kept.block, source: .cache, age: Int(clamping: max(0, age)), note: CacheNote.hit(ttl: left))
+        block: kept.block, source: .cache, age: Int(clamping: max(0, age)),
+        note: CacheNote.hit(ttl: left))
     case .stale(let over):
       meter.count(.stale)
       refresh(query, key)
@@ -136,7 +137,7 @@ struct OldAnswer: Sendable {
 
   /// The answer, with a note about what the cache did.
   func answer(_ note: String) -> BlockAnswer {
-    BlockAnswer(block, source: .stale, age: age, note: note)
+    BlockAnswer(block: block, source: .stale, age: age, note: note)
   }
 }
 
@@ -159,7 +160,7 @@ extension CachedSearch {
       let isCollapsed = isJoined || !fetched.wasAsked
       meter.count(isCollapsed ? .coalesced : .miss)
       return BlockAnswer(
-        fetched.block, source: .upstream, age: nil,
+        block: fetched.block, source: .upstream, age: nil,
         note: CacheNote.asked(reason, isStored: fetched.isStored, isCollapsed: isCollapsed))
     case .failure(let error):
       guard let old else {
@@ -227,13 +228,6 @@ struct BlockAnswer: Sendable {
   let age: Int?
   /// What the cache did, for `Cache-Status`.
   let note: String?
-
-  init(_ block: HotelBlock, source: HotelPage.Source, age: Int?, note: String? = nil) {
-    self.block = block
-    self.source = source
-    self.age = age
-    self.note = note
-  }
 
   /// The page of a query, cut from its blocks. The first block begins at or before the page. The page has the age
   /// of its oldest block.

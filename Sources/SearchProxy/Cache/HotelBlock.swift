@@ -43,15 +43,10 @@ struct HotelBlock: Sendable {
     var writer = JSONWriter(reserving: 4_096)
     writer.beginObject()
     writer.member("more", hasMore)
-    writer.name("hotels")
-    writer.beginArray()
-    for hotel in hotels {
-      writer.beginObject()
+    writer.objects("hotels", of: hotels) { hotel, writer in
       writer.member("id", hotel.id.text)
       writer.member("hotel", raw: hotel.body.bytes)
-      writer.endObject()
     }
-    writer.endArray()
     writer.endObject()
     return writer.bytes
   }
