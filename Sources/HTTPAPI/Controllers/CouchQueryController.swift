@@ -3,7 +3,7 @@ import CouchSync
 import HTTPTypes
 import Hummingbird
 
-/// Mango: queries by a selector, and their indexes.
+/// Mango: queries by a selector, and their indexes. Views and other functions are refused.
 ///
 /// Source: CouchDB, "POST /{db}/_find", "/{db}/_index", "POST /{db}/_explain".
 struct CouchQueryController: Sendable {
@@ -40,7 +40,30 @@ struct CouchQueryController: Sendable {
       databases.route(.delete, "/_index/_design/{design}/{type}/{name}") { call, store in
         try await Self.deleteIndex(call, store)
       },
+    ] + functions
+  }
+
+  /// The functions of design documents, which CouchDB runs and this service does not. It only stores them.
+  private var functions: [Route] {
+    [
+      function(.get, .views, "/_view/{function}"), function(.post, .views, "/_view/{function}"),
+      function(.post, .views, "/_view/{function}/queries"),
+      function(.get, .shows, "/_show/{function}"),
+      function(.get, .shows, "/_show/{function}/{docid}"),
+      function(.get, .lists, "/_list/{function}/{view}"),
+      function(.post, .updates, "/_update/{function}"),
+      function(.put, .updates, "/_update/{function}/{docid}"),
     ]
+  }
+
+  private func function(
+    _ method: HTTPRequest.Method, _ kind: DesignFunction.Kind, _ path: String
+  ) -> Route {
+    databases.route(method, "/_design/{design}" + path) { call, store in
+      let function = try DesignFunction(
+        kind, try call.parameter("function"), in: try call.parameter("design"))
+      return try await store.read { try await $0.run(function) }
+    }
   }
 
   /// Deletes an index. The design document's name may have its prefix, whose slash may be percent-encoded.

@@ -20,9 +20,7 @@ struct CouchServerController: Sendable {
           writer.member("couchdb", "Welcome")
           writer.member("version", "3.5.0")
           if let uuid { writer.member("uuid", uuid) }
-          writer.name("features")
-          writer.beginArray()
-          writer.endArray()
+          writer.array("features", of: [String]()) { $1.string($0) }
           writer.object("vendor") { $0.member("name", "Hotel Bookmarks") }
         }
       },

@@ -93,10 +93,8 @@ struct CouchSessionController: Sendable {
 
   /// Writes CouchDB's role `_admin` for the administrator. There are no other roles.
   private static func writeRoles(of caller: Principal?, to writer: inout JSONWriter) {
-    writer.name("roles")
-    writer.beginArray()
-    if caller?.kind == .administrator { writer.string("_admin") }
-    writer.endArray()
+    let roles = caller?.kind == .administrator ? ["_admin"] : []
+    writer.array("roles", of: roles) { $1.string($0) }
   }
 
   /// Reads `name` (some CouchDB clients call it `username`) and `password`, from a form or from JSON.

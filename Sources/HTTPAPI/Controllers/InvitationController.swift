@@ -21,19 +21,9 @@ struct InvitationController: Sendable {
         let id = try await call.listID(for: person, in: lists)
         let open = try await lists.invitations(to: id, for: person.id)
         return .json { writer in
-          writer.name("invitations")
-          writer.beginArray()
-          for invitation in open.links {
-            writer.beginObject()
-            Self.write(invitation, to: &writer)
-            writer.endObject()
-          }
-          for user in open.users {
-            writer.beginObject()
-            Self.write(user, to: &writer)
-            writer.endObject()
-          }
-          writer.endArray()
+          let links = open.links.map { link in JSONWriter.object { Self.write(link, to: &$0) } }
+          let users = open.users.map { user in JSONWriter.object { Self.write(user, to: &$0) } }
+          writer.array("invitations", of: links + users) { $1.raw($0) }
         }
       },
       Route(

@@ -102,7 +102,7 @@ struct ListContentController: Sendable {
     Route(method, "/v1/lists/{listID}" + path, access: .person, answer: .kept) { call, person in
       let id = try await call.listID(for: person, in: lists)
       try await lists.requireWriter(person.id, of: id)
-      let store = WrittenStore(.list(id), path: "/v1/lists/" + id.text) {
+      let store = WrittenStore(name: .list(id), path: "/v1/lists/" + id.text) {
         try await lists.requireWriter(person.id, of: id)
       }
       return try await run(call, WrittenList(id: id, writer: person, store: store))

@@ -68,12 +68,9 @@ struct ListLinkController: Sendable {
     }
     let shown = try await lists.list(
       shownBy: try call.parameter("secret"), from: start, limit: limit)
-    var writer = JSONWriter()
-    writer.beginObject()
-    Self.write(shown, to: &writer)
-    writer.endObject()
     return try await .packed(
-      writer.bytes, headers: [.xRobotsTag: "noindex", .referrerPolicy: "no-referrer"], for: call)
+      JSONWriter.object { Self.write(shown, to: &$0) },
+      headers: [.xRobotsTag: "noindex", .referrerPolicy: "no-referrer"], for: call)
   }
 
   private static func write(_ link: ListLink, to writer: inout JSONWriter) {

@@ -121,16 +121,11 @@ struct TravelSampleController: Sendable {
 
   private static let rejected = Response.json { writer in
     context("FTS search rejected - no search terms were provided", to: &writer)
-    writer.name("data")
-    writer.beginArray()
-    writer.endArray()
+    writer.array("data", of: [String]()) { $1.string($0) }
   }
 
   private static func context(_ text: String, to writer: inout JSONWriter) {
-    writer.name("context")
-    writer.beginArray()
-    writer.string(text)
-    writer.endArray()
+    writer.array("context", of: [text]) { $1.string($0) }
   }
 
   private func signUp(_ call: Call) async throws -> Response {

@@ -10,7 +10,7 @@ import JSON
 import Lists
 import NIOCore
 import NIOHTTP1
-import Stores
+package import Stores
 
 /// The one mapping of errors to a status and a text.
 enum ErrorTable {
@@ -287,4 +287,15 @@ extension Problem {
     case .notServed: self = .notFound
     }
   }
+}
+
+extension ServiceError.Code {
+  /// The caller uses too many of these at the same time.
+  package static let tooManyRequests = Self("tooManyRequests")
+  package static let invalidDatabaseName = Self("invalidDatabaseName")
+  package static let databaseNameTooLong = Self("databaseNameTooLong")
+  /// A file of hotels can't be imported as it is.
+  package static let importRefused = Self("importRefused")
+  /// An operator has to change something outside of the server first: a setting, a path, a database.
+  package static let configuration = Self("configuration")
 }

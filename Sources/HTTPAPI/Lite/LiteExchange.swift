@@ -77,8 +77,7 @@ extension LiteRequest {
   var writes: Bool { profile == "rev" || profile == "setCheckpoint" }
 
   init(_ message: BLIPMessage) {
-    var properties: [String: String] = [:]
-    for (name, value) in message.properties.all { properties[name] = value }
+    var properties = Dictionary(message.properties.all) { $1 }
     self.init(
       properties.removeValue(forKey: "Profile") ?? "", properties, body: message.body,
       isNoReply: message.isNoReply, isTooLong: message.isTooLong)
@@ -87,8 +86,7 @@ extension LiteRequest {
 
 extension LiteReply {
   init(_ message: BLIPMessage) {
-    var properties: [String: String] = [:]
-    for (name, value) in message.properties.all { properties[name] = value }
+    let properties = Dictionary(message.properties.all) { $1 }
     guard message.kind == .error else {
       self.init(properties, body: message.body)
       return

@@ -65,16 +65,8 @@ final class Feeds: Sendable {
     as scope: Subscription.Scope? = nil, waits: Bool, length: Int? = nil,
     status: HTTPResponse.Status = .ok, _ fields: HTTPFields
   ) throws -> Response {
-    let channel = call.context.channel
-    let subscription = Subscription(
-      to: scope ?? .store(store.name), waits: waits,
-      for: store.reader(closing: { channel.close(promise: nil) }))
-    try add(
-      subscription, from: store.isAdministrators ? nil : call.address, as: store.principal)
+    let subscription = try subscribe(call, to: scope ?? .store(store.name), waits: waits, store)
     let answer = LongAnswer(form, for: subscription, in: self)
-    // Captures the subscription only. The channel may keep this closure longer than the answer, and the answer's end gives
-    // the place back.
-    DisconnectHandler.onDisconnect(of: channel) { subscription.end(.clientLeft) }
     return Response(
       status: status, headers: fields,
       body: ResponseBody(contentLength: length) { writer in try await answer.write(to: &writer) })
@@ -85,20 +77,28 @@ final class Feeds: Sendable {
   func response(
     _ connection: LiteConnection, to call: Call, from store: CouchStore, _ fields: HTTPFields
   ) throws -> Response {
-    let channel = call.context.channel
-    let subscription = Subscription(
-      to: .store(store.name), waits: true,
-      for: store.reader(closing: { channel.close(promise: nil) }))
-    try add(
-      subscription, from: store.isAdministrators ? nil : call.address, as: store.principal)
+    let subscription = try subscribe(call, to: .store(store.name), waits: true, store)
     let place = LiteSessionPlace(subscription, in: self)
-    DisconnectHandler.onDisconnect(of: channel) { subscription.end(.clientLeft) }
     return Response(
       status: .switchingProtocols, headers: fields,
       body: ResponseBody { writer in
         guard let socket = writer as? WebSocketConnection else { throw IncompleteAnswer() }
         try await connection.run(on: socket, place.subscription)
       })
+  }
+
+  private func subscribe(
+    _ call: Call, to scope: Subscription.Scope, waits: Bool, _ store: CouchStore
+  ) throws -> Subscription {
+    let channel = call.context.channel
+    let subscription = Subscription(
+      to: scope, waits: waits, for: store.reader(closing: { channel.close(promise: nil) }))
+    try add(
+      subscription, from: store.isAdministrators ? nil : call.address, as: store.principal)
+    // Captures the subscription only. The channel may keep this closure longer than the answer, and the answer's end gives
+    // the place back.
+    DisconnectHandler.onDisconnect(of: channel) { subscription.end(.clientLeft) }
+    return subscription
   }
 
   /// Adds a subscription.

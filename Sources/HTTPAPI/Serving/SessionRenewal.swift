@@ -12,16 +12,16 @@ struct SessionRenewal: Sendable {
   let address: ServerAddress
 
   /// The request as the route gets it: if a renewal is due, without the conditions of a read.
-  func prepared(_ call: Call, of principal: Principal?) -> Call {
-    guard let principal, Self.isSuitable(call), accounts.isRenewalDue(principal) else {
+  func prepared(_ call: Call, of principal: Principal) -> Call {
+    guard Self.isSuitable(call), accounts.isRenewalDue(principal) else {
       return call
     }
     return call.unconditional
   }
 
   /// The answer with the next token, if one is due.
-  func renewing(_ response: Response, to call: Call, of principal: Principal?) async -> Response {
-    guard let principal, Self.isSuitable(call), Self.isSuitable(response),
+  func renewing(_ response: Response, to call: Call, of principal: Principal) async -> Response {
+    guard Self.isSuitable(call), Self.isSuitable(response),
       let token = await accounts.renewedForAnswer(principal)
     else { return response }
     var response = response

@@ -10,20 +10,12 @@ struct WrittenStore: Sendable {
   let path: String
   /// Checks the permission again.
   let requireStillAllowed: @Sendable () async throws -> Void
+}
 
-  /// A store with its check.
-  init(
-    _ name: StoreName, path: String,
-    _ requireStillAllowed: @escaping @Sendable () async throws -> Void
-  ) {
-    self.name = name
-    self.path = path
-    self.requireStillAllowed = requireStillAllowed
-  }
-
+extension WrittenStore {
   /// A person's own store, which needs no second check: valid credentials are enough.
   init(of person: Principal) {
-    self.init(person.store, path: "/v1") {}
+    self.init(name: person.store, path: "/v1") {}
   }
 }
 
