@@ -5,7 +5,7 @@ import Hummingbird
 import JSON
 import Stores
 
-/// Accounts that the administrator makes and erases, and passwords that an operator sets for people.
+/// Accounts that the administrator makes and erases, passwords that an operator sets for people, and the audit log.
 struct AdministratorUserController: Sendable {
   let accounts: AccountService
   let address: ServerAddress
@@ -40,6 +40,23 @@ struct AdministratorUserController: Sendable {
       },
       .administrator(
         .post, "/v1/admin/users/{user}/password-resets", completion: .always, makeReset),
+      .administrator(.get, "/v1/admin/audit") { call in
+        let query = try call.query("since", "newest", "after")
+        let since = try query["since"].map { text throws(Problem) in
+          guard let time = Timestamp(rfc3339: text) else {
+            throw Problem.invalidParameter("since must be a time, as 2026-11-28T00:00:00Z")
+          }
+          return time
+        }
+        let page = try await accounts.audit(
+          since: since, newest: try query.isSet("newest"),
+          after: try query.text("after", maximumBytes: 128))
+        return .json { writer in
+          writer.member("kept", accounts.audit.mode.rawValue)
+          writer.array("entries", of: page.lines) { $1.raw($0) }
+          if let next = page.next { writer.member("next", next) }
+        }
+      },
     ]
   }
 
@@ -63,32 +80,5 @@ struct AdministratorUserController: Sendable {
       writer.token(token)
       writer.member("url", address.url(for: call) + "/reset#" + token.token.exposed)
     }
-  }
-}
-
-/// The audit log, for the administrator.
-struct AdministratorAuditController: Sendable {
-  let accounts: AccountService
-
-  var routes: [Route] {
-    [
-      .administrator(.get, "/v1/admin/audit") { call in
-        let query = try call.query("since", "newest", "after")
-        let since = try query["since"].map { text throws(Problem) in
-          guard let time = Timestamp(rfc3339: text) else {
-            throw Problem.invalidParameter("since must be a time, as 2026-11-28T00:00:00Z")
-          }
-          return time
-        }
-        let page = try await accounts.audit(
-          since: since, newest: try query.isSet("newest"),
-          after: try query.text("after", maximumBytes: 128))
-        return .json { writer in
-          writer.member("kept", accounts.audit.mode.rawValue)
-          writer.array("entries", of: page.lines) { $1.raw($0) }
-          if let next = page.next { writer.member("next", next) }
-        }
-      }
-    ]
   }
 }

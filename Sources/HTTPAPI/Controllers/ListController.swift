@@ -7,7 +7,7 @@ import JSON
 import Lists
 import Stores
 
-/// Shared lists: creating, reading, changing and deleting them.
+/// Shared lists: creating, reading, changing and deleting them, and their members.
 ///
 /// For anyone who is not a member, a list appears absent. A guest is a member of none.
 struct ListController: Sendable {
@@ -15,7 +15,9 @@ struct ListController: Sendable {
   let address: ServerAddress
   let now: @Sendable () -> Timestamp
 
-  var routes: [Route] {
+  var routes: [Route] { own + members }
+
+  private var own: [Route] {
     [
       Route(.get, "/v1/lists", access: .person, run: list),
       Route(.post, "/v1/lists", access: .person, answer: .kept, completion: .always, run: make),
@@ -30,6 +32,34 @@ struct ListController: Sendable {
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.end(
             id, by: person.id, condition: condition, as: call.writeContext, answer: answer)
+        }
+      },
+    ]
+  }
+
+  private var members: [Route] {
+    [
+      Route(
+        .put, "/v1/lists/{listID}/members/{username}", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
+        let id = try await call.listID(for: person, in: lists)
+        let role = try ListBody(try await call.json(.small), known: ["role"]).role()
+        return try await .written(as: WriteAnswer.member) { answer in
+          try await lists.putMember(
+            try call.parameter("username"), role: role, on: id, by: person.id,
+            as: call.writeContext, answer: answer)
+        }
+      },
+      Route(
+        .delete, "/v1/lists/{listID}/members/{username}", access: .person, answer: .kept,
+        completion: .always
+      ) { call, person in
+        let id = try await call.listID(for: person, in: lists)
+        return try await .written(as: WriteAnswer.noContent) { answer in
+          try await lists.removeMember(
+            try call.parameter("username"), from: id, by: person.id, as: call.writeContext,
+            answer: answer)
         }
       },
     ]
@@ -145,6 +175,14 @@ extension Call {
 }
 
 extension WriteAnswer {
+  /// The answer to a user who was put on a list, or to whom it is offered.
+  @Sendable static func member(_ outcome: ListService.MemberOutcome) -> WriteAnswer {
+    guard case .invited(let invitation) = outcome else { return WriteAnswer(.noContent) }
+    return .json(.accepted, headers: [.cacheControl: Response.uncached]) { writer in
+      writer.invited(invitation)
+    }
+  }
+
   /// The answer with a list.
   /// - Parameter url: the server's own.
   static func list(
@@ -169,6 +207,16 @@ extension WriteAnswer {
 }
 
 extension JSONWriter {
+  /// Writes the members of an invitation by name.
+  mutating func invited(_ invitation: PersonalInvitation) {
+    member("id", invitation.id.text)
+    member("status", "invited")
+    member("username", invitation.username)
+    member("role", invitation.role.rawValue)
+    member("createdAt", invitation.createdAt.rfc3339)
+    member("expiresAt", invitation.expiresAt.rfc3339)
+  }
+
   /// Writes the members of a list's object.
   /// - Parameter url: the server's own.
   fileprivate mutating func list(_ list: SharedList, at url: String) {

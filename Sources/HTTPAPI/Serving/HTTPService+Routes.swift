@@ -64,7 +64,6 @@ extension HTTPService {
       drafts: drafts, photos: photos)
     let groups: [[Route]] = [
       ListController(lists: lists, address: address, now: now).routes,
-      ListMemberController(lists: lists).routes,
       InvitationController(lists: lists, address: address).routes,
       ListLinkController(lists: lists, address: address).routes,
       contents.routes, drafts.routes,
@@ -76,7 +75,6 @@ extension HTTPService {
     AdministratorController(accounts: accounts, lists: lists, stores: stores, engine: engine).routes
       + AdministratorUserController(accounts: accounts, address: address).routes
       + AdministratorJobController(administration: administration, audit: accounts.audit).routes
-      + AdministratorAuditController(accounts: accounts).routes
       + ServerStateController(administration: administration, stores: stores, feeds: feeds).routes
   }
 
@@ -92,8 +90,9 @@ extension HTTPService {
         databases: databases,
         patience: .seconds(min(connectionCaps.requestSeconds / 2, Self.replicationSeconds))
       ).routes,
-      CouchDatabaseController(databases: databases, address: address, bodyFiles: bodyFiles).routes,
-      CouchAllDocumentsController(databases: databases, feeds: feeds).routes,
+      CouchDatabaseController(
+        databases: databases, address: address, bodyFiles: bodyFiles, feeds: feeds
+      ).routes,
       CouchDocumentController(databases: databases, address: address, feeds: feeds).routes,
       CouchAttachmentController(databases: databases, address: address, feeds: feeds).routes,
       CouchReplicationController(databases: databases, feeds: feeds).routes,
