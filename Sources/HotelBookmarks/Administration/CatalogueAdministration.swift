@@ -83,7 +83,7 @@ package enum CatalogueAdministration {
       let shared = storage.sharedCatalogue(in: data)
       guard try await shared?.catchUp().version == nil else { return }
       let catalogue = HotelCatalogue(directory: data)
-      try await closing(catalogue.stop) { try await catalogue.prepare(at: SystemClock.now()) }
+      _ = try await closing(catalogue.stop) { try await catalogue.prepare(at: SystemClock.now()) }
     }
   }
 
