@@ -120,16 +120,14 @@ package struct ReplicatorDatabase: Sendable {
 
   /// The bodies of those documents that are there.
   func bodies(of ids: [DocumentID]) async throws -> [(id: DocumentID, body: JSONObject)] {
-    try await stores.withStore(.named(name), creating: false) { store in
-      try await store?.read { view in
-        try ids.compactMap { id in
-          guard let document = try view.document(id), !document.isDeleted else { return nil }
-          return try JSONValue(parsing: document.body, limits: .stored).object.map {
-            (id: id, body: $0)
-          }
+    try await read { view in
+      try ids.compactMap { id in
+        guard let document = try view.document(id), !document.isDeleted else { return nil }
+        return try JSONValue(parsing: document.body, limits: .stored).object.map {
+          (id: id, body: $0)
         }
-      } ?? []
-    }
+      }
+    } ?? []
   }
 
   /// Writes documents, or deletes those without a body, in one transaction. Former bodies are not kept.

@@ -8,7 +8,9 @@ struct TravelSampleAnswer: Sendable {
   let hotels: [Hotel]
   /// Rows that are not valid hotels.
   let skippedRows: Int
+}
 
+extension TravelSampleAnswer {
   /// Reads an answer's content. `data` that is null or absent means no rows.
   /// - Throws: ``SearchError`` with code `badAnswer` for an answer that reports an error, has no part of a search
   ///   answer, or has rows but not one valid hotel.
@@ -27,11 +29,6 @@ struct TravelSampleAnswer: Sendable {
     }
     guard data.kind == .array else { throw .badAnswer("data is not an array") }
     try self.init(rows: data)
-  }
-
-  private init(hotels: [Hotel], skippedRows: Int) {
-    self.hotels = hotels
-    self.skippedRows = skippedRows
   }
 
   private init(rows: JSONNode) throws(SearchError) {

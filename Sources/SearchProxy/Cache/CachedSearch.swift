@@ -19,7 +19,7 @@ package final class CachedSearch: HotelSearching {
   let base: any HotelSearching
   let upstream: String
   let cache: SearchCache
-  let freshness: Freshness
+  let freshness = Freshness()
   let matching: HotelQuery.Matching?
   let isRecovering: @Sendable () -> Bool
   let now: @Sendable () -> Timestamp
@@ -38,7 +38,7 @@ package final class CachedSearch: HotelSearching {
   /// - Parameter now: the wall clock, because cached answers outlive the process.
   package init(
     _ base: any HotelSearching, upstream: String, cache: SearchCache,
-    freshness: Freshness = Freshness(), matching: HotelQuery.Matching? = nil,
+    matching: HotelQuery.Matching? = nil,
     isRecovering: @escaping @Sendable () -> Bool = { false },
     now: @escaping @Sendable () -> Timestamp,
     logger: Logger = Logger(label: "hotel-bookmarks.search-cache")
@@ -46,7 +46,6 @@ package final class CachedSearch: HotelSearching {
     self.base = base
     self.upstream = upstream
     self.cache = cache
-    self.freshness = freshness
     self.matching = matching
     self.isRecovering = isRecovering
     self.now = now

@@ -13,13 +13,7 @@ struct CouchbaseDialect: QueryDialect {
   func path(index: String) -> String { "/api/index/\(index)/query" }
 
   func body(for query: HotelQuery) -> [UInt8] {
-    var conjuncts: [JSONValue] = []
-    if let location = query.location {
-      conjuncts.append(Self.phrases(location, in: HotelFields.location))
-    }
-    if let description = query.description {
-      conjuncts.append(Self.phrases(description, in: HotelFields.description))
-    }
+    let conjuncts = HotelFields.searched(by: query).map { Self.phrases($0.text, in: $0.fields) }
     let all: JSONValue = ["match_all": [:]]
     return Self.request(
       conjuncts.isEmpty ? all : ["conjuncts": .array(conjuncts)], size: query.limit,

@@ -14,13 +14,7 @@ struct OpenSearchDialect: QueryDialect {
   func path(index: String) -> String { "/\(index)/_search?preference=hotel-bookmarks" }
 
   func body(for query: HotelQuery) -> [UInt8] {
-    var must: [JSONValue] = []
-    if let location = query.location {
-      must.append(Self.phrase(location, in: HotelFields.location))
-    }
-    if let description = query.description {
-      must.append(Self.phrase(description, in: HotelFields.description))
-    }
+    let must = HotelFields.searched(by: query).map { Self.phrase($0.text, in: $0.fields) }
     let all: JSONValue = ["match_all": [:]]
     return Self.request(
       must.isEmpty ? all : ["bool": ["must": .array(must)]],

@@ -27,4 +27,11 @@ enum HotelFields {
     "free_breakfast", "free_internet", "free_parking", "pets_ok", "geo.lat", "geo.lon",
     "geo.accuracy",
   ]
+
+  /// The texts of a query, and the fields in which each is searched.
+  static func searched(by query: HotelQuery) -> [(text: String, fields: [String])] {
+    [(query.location, location), (query.description, description)].compactMap { text, fields in
+      text.map { ($0, fields) }
+    }
+  }
 }
