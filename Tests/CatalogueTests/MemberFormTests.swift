@@ -118,7 +118,7 @@ import Testing
     ),
     (
       #"{"name":"A","description":"x<br/>y<script>1<2</script> &eacute;&#233;&#xE9; &lt; 3"}"#,
-      #"{"description":"x y ééé < 3"}"#
+      #"{"description":"x\ny ééé < 3"}"#
     ),
     (#"{"name":"A","description":"&lt;p&gt;x&lt;/p&gt;"}"#, #"{"description":"x"}"#),
     (#"{"name":"Bed & Breakfast <3, A<B"}"#, #"{"name":"Bed & Breakfast <3, A<B"}"#),

@@ -27,7 +27,7 @@ enum AmenityForms {
   private static func one(_ value: JSONValue) -> String? {
     switch value {
     case .string(let text):
-      let plain = HTMLText.plain(text).trimmed
+      let plain = HTMLText.plain(text, lineEnd: " ").trimmed
       return plain.isEmpty ? nil : plain
     case .object(let object):
       // schema.org's LocationFeatureSpecification has a flag beside the name.
@@ -85,14 +85,23 @@ enum AmenityForms {
     text = text.replacing("' '", with: "','")
     let separators: [Character] = ["|", ";", "\n", "、", "，", "；", ",", "•", "·", "・"]
     let found = separators.first { text.contains($0) }
-    if found == nil { text = text.replacing(" / ", with: ",") }
+    if found == nil {
+      text = text.replacing(" / ", with: ",").replacing(" + ", with: ",")
+    }
     let separator = found ?? ","
     return text.split(separator: separator).map { part in
-      let part = String(part).trimmed
+      let part = withoutBullet(String(part).trimmed)
       let isQuoted =
         part.count > 1 && part.first == part.last && (part.first == "'" || part.first == "\"")
       return isQuoted ? String(part.dropFirst().dropLast()).trimmed : part
     }.filter { !$0.isEmpty }
+  }
+
+  /// A line of a list without the sign before it: `- Wifi`, `* Pool`, `✓ Spa`.
+  private static func withoutBullet(_ text: String) -> String {
+    guard let first = text.first, "-*–✓✔+".contains(first) else { return text }
+    let rest = text.dropFirst()
+    return rest.first == " " ? String(rest).trimmed : text
   }
 }
 

@@ -29,8 +29,9 @@ enum DocumentedForm {
       case "price", "category":
         guard [.null, .number, .string].contains(member.value.kind) else { return false }
       default:
-        guard HotelAliases.match(name.utf8) == nil, !HotelAliases.isContainer(name),
-          HotelAliases.cityAnd(name) == nil, !AmenityFlags.isOne(name, member.value)
+        let reading = HotelAliases.reading(of: name)
+        guard reading.match == nil, reading.cityAnd == nil, !HotelAliases.isContainer(name),
+          !AmenityFlags.isOne(name, member.value)
         else { return false }
       }
     }

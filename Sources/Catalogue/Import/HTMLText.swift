@@ -1,7 +1,8 @@
 /// Turns HTML, as exports of web sites have it in descriptions, into plain text.
 enum HTMLText {
   /// The text without tags and with characters in the place of references. A text without HTML stays as it is.
-  static func plain(_ text: String) -> String {
+  /// - Parameter lineEnd: what stands between the lines and paragraphs of HTML.
+  static func plain(_ text: String, lineEnd: String = "\n") -> String {
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }) else {
       return text
     }
@@ -12,7 +13,7 @@ enum HTMLText {
       if again.hadTag { plain = again }
     }
     guard plain.hadTag || plain.hadReference else { return text }
-    return plain.hadTag ? collapsingSpace(plain.text) : plain.text
+    return plain.hadTag ? lines(of: plain.text).joined(separator: lineEnd) : plain.text
   }
 
   private struct Decoded {
@@ -27,7 +28,9 @@ enum HTMLText {
     while let byte = rest.first {
       if byte == UInt8(ascii: "<"), let tag = tag(rest) {
         result.hadTag = true
-        if !inlineTags.contains(tag.name) { bytes.append(0x20) }
+        if !inlineTags.contains(tag.name) {
+          bytes.append(tags.contains(tag.name) ? lineMark : 0x20)
+        }
         bytes += tag.content
         rest = rest.dropFirst(tag.length)
       } else if byte == UInt8(ascii: "&"), let reference = reference(rest) {
@@ -62,9 +65,10 @@ enum HTMLText {
     let isEnd = text.dropFirst().first == UInt8(ascii: "/")
     let inner = text.dropFirst(isEnd ? 2 : 1)
     let name = HotelAliases.letters(of: inner.prefix { isLetterOrDigit($0) })
-    guard tags.contains(name) || inlineTags.contains(name) || hiddenTags.contains(name) else {
-      return nil
-    }
+    guard
+      tags.contains(name) || spaceTags.contains(name) || inlineTags.contains(name)
+        || hiddenTags.contains(name)
+    else { return nil }
     guard let length = end(of: ">", in: text) else { return nil }
     if hiddenTags.contains(name), !isEnd {
       let rest = text.dropFirst(length)
@@ -112,10 +116,16 @@ enum HTMLText {
     return (scalar, length)
   }
 
-  private static func collapsingSpace(_ text: String) -> String {
-    let words = text.unicodeScalars.split { $0.properties.isWhitespace && $0.value != 0xA0 }
-    return words.map(String.init).joined(separator: " ")
+  /// The lines between tags that start one, without those that are empty. Line ends of the HTML itself are spaces.
+  private static func lines(of text: String) -> [String] {
+    text.unicodeScalars.split { $0.value == UInt32(lineMark) }.map { line in
+      line.split { $0.properties.isWhitespace && $0.value != 0xA0 }.map(String.init)
+        .joined(separator: " ")
+    }.filter { !$0.isEmpty }
   }
+
+  /// Stands where a tag starts a line. Hardly a text has a vertical tab.
+  private static let lineMark: UInt8 = 0x0B
 
   /// The longest reference that is looked up, in bytes.
   private static let longestReference = 12
@@ -127,12 +137,16 @@ enum HTMLText {
   ]
   /// Tags whose content is no text.
   private static let hiddenTags: Set<String> = ["script", "style"]
+  /// Tags that start a line.
   private static let tags: Set<String> = [
-    "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center", "dd",
-    "div", "dl", "dt", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5",
-    "h6", "head", "header", "hr", "html", "iframe", "img", "input", "label", "li", "link", "main",
-    "meta", "nav", "o", "ol", "option", "p", "pre", "section", "select", "table", "tbody", "td",
-    "tfoot", "th", "thead", "title", "tr", "ul", "video",
+    "address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "div",
+    "dl", "dt", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+    "head", "header", "hr", "html", "li", "main", "nav", "ol", "option", "p", "pre", "section",
+    "table", "tbody", "tfoot", "thead", "title", "tr", "ul",
+  ]
+  /// Other tags between texts.
+  private static let spaceTags: Set<String> = [
+    "button", "iframe", "img", "input", "label", "link", "meta", "o", "select", "td", "th", "video",
   ]
 
   /// The named references of HTML 4 for Latin-1, punctuation and currencies.

@@ -1,18 +1,21 @@
 /// Names that people make of several words: `Nom de l'établissement`, `Price per Night`, `Endereço Completo Comercial`.
 extension HotelAliases {
-  /// The meaning of a name without its words that only say that it is about a hotel, or that join others; nil if there
-  /// are none of those.
+  /// The meaning of a name without its words that only say that it is about a hotel, that join others, or that count;
+  /// nil if there are none of those.
   ///
   /// A name with a slash is that before it: `City/Country`. A price may be named by its currency only: `€/night`.
   static func byWords(_ name: some Collection<UInt8>) -> Match? {
-    // Names that programs make have no spaces. Looking at each of their words would cost too much in each row.
-    guard name.count <= longestByWords, name.contains(where: joins) else {
-      return nil
-    }
-    let words = words(of: name)
-    guard words.count > 1 || hasSign(name) else { return nil }
+    guard name.count <= longestByWords else { return nil }
+    var words = words(of: name)
+    let isFirst = words.last.map { $0.last == "1" && $0.first != "1" || $0 == "1" } ?? false
+    if isFirst, let last = words.popLast(), last != "1" { words.append(String(last.dropLast())) }
+    guard words.count > 1 || isFirst || hasSign(name) else { return nil }
+    if let meaning = addressOnline(words) { return Match(meaning: meaning, rank: words.count) }
     let rest = words.filter { !small.contains($0) && !lodgings.contains($0) }
-    if rest.count < words.count, !rest.isEmpty, let match = table[rest.joined()] { return match }
+    if rest.count < words.count || isFirst, let match = joined(rest) {
+      // `Town 1` may be a town.
+      if !isFirst || severalOfHotel.contains(match.meaning) { return match }
+    }
     let isForNight = words.contains { nights.contains($0) }
     let isPrice = words.contains { prices.contains($0) }
     let price = rest.filter { !nights.contains($0) && !qualities.contains($0) }
@@ -22,20 +25,45 @@ extension HotelAliases {
       if isOnlyPrice, isPrice || hasCurrency { return Match(meaning: .price, rank: price.count) }
     }
     let plain = rest.filter { !qualities.contains($0) }
-    if plain.count < rest.count, !plain.isEmpty, let match = table[plain.joined()] { return match }
+    if plain.count < rest.count, let match = joined(plain) { return match }
+    let counted = plain.filter { !numbers.contains($0) && !joints.contains($0) }
+    if counted.count < plain.count, let match = joined(counted),
+      [.phone, .street, .houseNumber, .postcode].contains(match.meaning)
+    {
+      return match
+    }
     guard let slash = name.firstIndex(of: UInt8(ascii: "/")), slash != name.startIndex else {
       return nil
     }
     return table[letters(of: name[..<slash])]
   }
 
+  /// Of what a hotel may have several, of which the first has a one behind the name.
+  private static let severalOfHotel: Set<Meaning> = [
+    .name, .phone, .email, .url, .address, .category,
+  ]
+
+  private static func joined(_ words: [String]) -> Match? {
+    words.isEmpty ? nil : table[words.joined()]
+  }
+
+  /// Whether words are for an address of the web or of mail, and no others: `Adres www`, `Sito web`, `E-mail cím`.
+  private static func addressOnline(_ words: [String]) -> Meaning? {
+    let rest = words.filter { !addresses.contains($0) && !small.contains($0) }
+    guard !rest.isEmpty, rest.count < words.count || rest.count > 1 else { return nil }
+    if rest.allSatisfy(mails.contains) { return .email }
+    return rest.allSatisfy(webs.contains) ? .url : nil
+  }
+
   /// The meanings of two words that name two things in one value: `PLZ / Ort`, `Zip, City`.
   static func isPostcodeAndCity(_ name: String) -> Bool {
-    guard name.utf8.count <= longestByWords,
-      name.utf8.contains(where: { $0 == 0x2F || $0 == 0x26 || $0 == 0x2C })
+    guard name.utf8.count <= longestByWords else { return false }
+    let all = words(of: name.utf8)
+    let words = all.filter { !joints.contains($0) }
+    guard words.count > 1,
+      words.count < all.count
+        || name.utf8.contains(where: { $0 == 0x2F || $0 == 0x26 || $0 == 0x2C })
     else { return false }
-    let words = words(of: name.utf8).filter { !joints.contains($0) }
-    guard words.count > 1 else { return false }
     return (1..<words.count).contains { end in
       table[words[..<end].joined()]?.meaning == .postcode
         && table[words[end...].joined()]?.meaning == .city
@@ -59,16 +87,8 @@ extension HotelAliases {
     lodgings.contains(letters(of: name.utf8))
   }
 
-  /// Whether people put such a sign between two words, or write so in other languages than English.
-  private static func joins(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x20, 0x26, 0x27, 0x2C, 0x2D, 0x2F, 0x80...: true
-    default: false
-    }
-  }
-
   /// Longer names are sentences, in bytes.
-  private static let longestByWords = 80
+  private static let longestByWords = 160
 
   /// The words of a name in lower case and without marks. A capital letter behind a small one starts a word.
   private static func words(of name: some Collection<UInt8>) -> [String] {
@@ -102,7 +122,7 @@ extension HotelAliases {
   private static let small = set(
     """
     of the a an per for in at by de del della dell dello di d du des da do dos das la le les l el los il lo der die das \
-    des den dem pro par por para pour a à al für ab dès desde od za na w v pe pr per ανά για هر from van het till för til و в за на от с je
+    des den dem pro par por para pour a à al für ab dès desde od za na w v pe pr per ανά για هر from van het till för til و в за на от с je från fra ab from och vanaf الواحدة места нахождения
     """)
   /// The words for a place to stay.
   private static let lodgings = set(
@@ -110,7 +130,9 @@ extension HotelAliases {
     hotel hotels hotelu hotelul hotelli hoteli property properties accommodation accommodations lodging establishment \
     etablissement hébergement alojamiento alojamento empreendimento estabelecimento establecimiento struttura \
     ricettiva albergo unterkunft betrieb betriebs objekt obiektu obiekt szallas otel otelin tesis konaklama \
-    accommodatie logement hotellet boende hospedaje гостиницы отеля готелю объекта размещения ξενοδοχείου khách sạn
+    accommodatie logement hotellet boende hospedaje гостиницы отеля готелю объекта размещения ξενοδοχείου khách sạn \
+    établissement establecemento unitate unității обекта закладу објекта objekta objekti zařízení zariadenia zariadenie szálláshely \
+    szálloda cơ sở lưu trú المنشأة الفندق premis hoteli الفندقية হোটেলের სასტუმროს tesisin poi
     """)
   private static let nights = set(
     """
@@ -133,6 +155,26 @@ extension HotelAliases {
     """
     full complete complet complète completo completa vollständige postal commercial comercial commerciale own \
     własna własny official officiel oficial main regular starting start minimum min lowest average avg base daily \
-    minimal minimaler durchschnittlicher partir physical short long detailed brief public general geographic
+    minimal minimaler durchschnittlicher partir physical short long detailed brief public general geographic \
+    полное контактный классифицированного ufficiale \
+    breve breves corta kurz kurze kurzer nm cd deg
+    """)
+  /// What only says that a value is a number, or which one of several.
+  private static let numbers = set(
+    """
+    no nr num number numbers numer numero número numéro nummer n nº broj číslo номер nomor nombor numarası s nbr رقم primary \
+    contact
+    """)
+  private static let mails = set(
+    "email e mail mel courriel correo post posta pošta epost eposta epošta электронный электронная электронной електронна имейл"
+  )
+  private static let webs = set("web www internet internetowa internetowy online site sito сайт")
+  /// Words beside those for mail and the web.
+  private static let addresses = set(
+    """
+    address addresses adres adresa adresă adresse adress adresi adresy adresu adresas aadress adreça dirección direccion \
+    endereço indirizzo cím címe cim id page pagina página pàgina stránka stranica strana strona stran sivu sida sivusto \
+    sitesi sitio url link адрес адреса адреси сторінка почта почты пошта пошти electrónico electronico electrónica electrònic \
+    elettronica eletrônico eletronico elektroniczny elektronische elektronska elektronički
     """)
 }

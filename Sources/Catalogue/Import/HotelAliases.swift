@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The names under which files have a hotel's members.
 ///
 /// A name is compared without regard to case, spaces and punctuation: `Hotel Name`, `hotel_name` and `hotelName` are
@@ -20,6 +22,11 @@ enum HotelAliases {
 
   /// The meaning of a member's name; nil for a name that means nothing here.
   static func match(_ name: some Collection<UInt8>) -> Match? {
+    known.reading(of: String(decoding: name, as: UTF8.self)).match
+  }
+
+  /// The meaning of a name; looked for each time.
+  fileprivate static func find(_ name: some Collection<UInt8>) -> Match? {
     let letters = letters(of: name)
     if let match = table[letters] { return match }
     for (prefix, allowed) in letters.utf8.first.flatMap({ prefixes[$0] }) ?? []
@@ -30,8 +37,10 @@ enum HotelAliases {
       }
       return Match(meaning: match.meaning, rank: match.rank + rankOfPrefix)
     }
-    return (withoutRemark(name) ?? withoutSuffix(name) ?? withoutNamespace(name) ?? byWords(name))
-      .map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
+    let match =
+      withoutRemark(name) ?? withoutSuffix(name) ?? withoutNamespace(name) ?? inAddress(name)
+      ?? byWords(name)
+    return match.map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
   }
 
   /// The meaning of a name behind `address` or another word with a prefix of its own: `hotel.address.city`.
@@ -74,6 +83,21 @@ enum HotelAliases {
     else { return nil }
     return match(Array(last))
   }
+
+  /// The meaning of a name behind that of an address of some kind: `forretningsadresse.poststed`.
+  private static func inAddress(_ name: some Collection<UInt8>) -> Match? {
+    guard let point = name.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+    let outer = letters(of: name[..<point])
+    guard ["adresse", "address", "adress", "adres"].contains(where: outer.hasSuffix) else {
+      return nil
+    }
+    let match = find(Array("address".utf8) + name[point...].dropFirst())
+    return match.flatMap { partsOfAddress.contains($0.meaning) ? $0 : nil }
+  }
+
+  private static let partsOfAddress: Set<Meaning> = [
+    .address, .street, .houseNumber, .city, .state, .country, .postcode,
+  ]
 
   private static let namespaces: Set<String> = [
     "http", "https", "schema", "rdfs", "dct", "dc", "foaf", "vcard", "dbo", "dbp",
@@ -125,8 +149,10 @@ enum HotelAliases {
   /// Letters with marks, behind those without.
   private static let plainLetters: [Unicode.Scalar: String] = {
     let groups = [
-      "aàáâãäåāăąảạấầẩẫậắằẳẵặ", "cçćč", "dďđ", "eèéêëēęěẻẽẹếềểễệ", "gğ", "iìíîïīıỉĩị", "lł", "nñńň",
-      "oòóôõöøőōỏọốồổỗộơớờởỡợ", "rř", "sśşšș", "tťțţ", "uùúûüūůűủũụưứừửữự", "yýÿỳỷỹỵ", "zźżž",
+      "aàáâãäåāăąảạấầẩẫậắằẳẵặ", "cçćč", "dďđ", "eèéêëēęěėẻẽẹếềểễệ", "gğģ", "iìíîïīįıỉĩị", "kķ",
+      "lłļ",
+      "nñńňņ",
+      "oòóôõöøőōỏọốồổỗộơớờởỡợ", "rř", "sśşšș", "tťțţ", "uùúûüūůűųủũụưứừửữự", "yýÿỳỷỹỵ", "zźżž",
       "αά", "εέ", "ηή", "ιίϊΐ", "οό", "υύϋΰ", "ωώ", "σς", "её",
     ]
     var letters: [Unicode.Scalar: String] = ["ß": "ss", "æ": "ae", "œ": "oe"]
@@ -143,7 +169,7 @@ enum HotelAliases {
     "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields", "metadata",
     "customattributes", "columnvalues", "values", "properties", "locationinfo", "islocatedat",
     "mapmarker", "othertags", "hotelinfo", "hotelbasicinfo", "positioninfo", "contactinfos",
-    "contactinfo", "context", "adinfo",
+    "contactinfo", "context", "adinfo", "localisation", "presentation",
   ]
 
   /// Names with a prefix count less than plain ones.
@@ -161,12 +187,15 @@ enum HotelAliases {
     ]
     let known =
       [
-        "hotel", "property", "accommodation", "listing", "lodging", "field", "card", "task", "item",
-        "venue", "酒店", "饭店", "ホテル", "宿", "호텔", "숙소",
+        "hotel", "property", "prop", "accommodation", "listing", "lodging", "field", "card", "task",
+        "item",
+        "venue", "施設", "営業所", "事業所", "所在", "酒店", "饭店", "ホテル", "宿", "호텔", "숙소",
       ].map { ($0, all) }
       + [
         "addresses", "address", "addr", "location", "contact", "kontakt", "geo", "place",
-        "coordinates", "geolocation", "billing", "mailing", "business", "address1",
+        "coordinates", "geolocation", "billing", "mailing", "business", "address1", "도로명",
+        "organization",
+        "company",
       ]
       .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
     return Dictionary(grouping: known) { $0.0.utf8.first ?? 0 }
@@ -181,4 +210,42 @@ enum HotelAliases {
     }
     return table
   }()
+}
+
+extension HotelAliases {
+  /// What a member's name says.
+  struct Reading {
+    let match: Match?
+    /// Whether the value is a postcode with its city; see ``HotelAliases/isPostcodeAndCity(_:)``.
+    let isPostcodeAndCity: Bool
+    /// What the value says beside the city; see ``HotelAliases/cityAnd(_:)``.
+    let cityAnd: Meaning?
+  }
+
+  /// What a member's name says, also of two things in one value.
+  static func reading(of name: String) -> Reading { known.reading(of: name) }
+
+  private static let known = KnownNames()
+
+  /// What was found for names. Each row of a file has the same names, and looking at the words of a name takes longer than
+  /// looking it up. Nothing else depends on what is kept here.
+  private final class KnownNames: Sendable {
+    private let readings = Mutex<[String: Reading]>([:])
+    /// The most names that are kept, so that a file whose names are data fills no memory, and the longest, in bytes.
+    private static let (mostNames, longestName) = (4_096, 128)
+
+    func reading(of name: String) -> Reading {
+      if let reading = readings.withLock({ $0[name] }) { return reading }
+      let reading = Reading(
+        match: HotelAliases.find(name.utf8),
+        isPostcodeAndCity: HotelAliases.isPostcodeAndCity(name), cityAnd: HotelAliases.cityAnd(name)
+      )
+      guard name.utf8.count <= Self.longestName else { return reading }
+      readings.withLock { readings in
+        if readings.count >= Self.mostNames { readings.removeAll(keepingCapacity: true) }
+        readings[name] = reading
+      }
+      return reading
+    }
+  }
 }

@@ -131,6 +131,8 @@ extension HotelForm {
       switch meaning {
       case .description: TextForms.description(source.value)
       case .phone, .url, .email: TextForms.contact(source.value)
+      case .address:
+        TextForms.text(source.value, lineEnd: ", ")?.replacing(",, ", with: ", ")
       default: TextForms.text(source.value)
       }
     guard let text = read else { return nil }
@@ -154,11 +156,19 @@ extension HotelForm {
       return made
     }
     guard let street = sources[.street], let name = TextForms.text(street.value) else { return nil }
-    guard let number = sources[.houseNumber], let digits = TextForms.text(number.value) else {
+    // Under `Número` may be that of the row.
+    guard let number = sources[.houseNumber], let digits = TextForms.text(number.value),
+      !HotelForm.rowNumbers.contains(HotelAliases.letters(of: number.name.utf8))
+        || !name.utf8.contains(where: { (0x30...0x39).contains($0) })
+    else {
       return Made(name: "address", value: .string(name), from: [street.name])
     }
     let country = sources[.country].flatMap { TextForms.text($0.value) } ?? ""
-    let isFirst = TextForms.hasNumberFirst(country, street: name)
+    // An avenue in Brazil looks like one in France.
+    let isFirst =
+      TextForms.hasNumberFirst(country, street: name)
+      && !["logradouro", "nomvial", "callenombre"].contains(
+        HotelAliases.letters(of: street.name.utf8))
     return Made(
       name: "address", value: .string(isFirst ? digits + " " + name : name + " " + digits),
       from: [street.name, number.name])
@@ -238,7 +248,7 @@ extension HotelForm {
       return Made(
         name: "category", value: .string(words.joined(separator: ", ")), from: names + type)
     }
-    return row["type"].flatMap(TextForms.text).map { _ in
+    return row["type"].flatMap { TextForms.text($0) }.map { _ in
       Made(name: "type", value: "hotel", from: ["type"])
     }
   }

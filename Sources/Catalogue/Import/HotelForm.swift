@@ -83,14 +83,15 @@ struct HotelForm {
   // MARK: Finding what members mean
 
   private mutating func find(_ name: String, _ value: JSONValue) {
-    if let text = value.string, HotelAliases.isPostcodeAndCity(name) {
+    let reading = HotelAliases.reading(of: name)
+    if reading.isPostcodeAndCity, let text = value.string {
       return findPostcodeAndCity(name, text)
     }
-    if let text = value.string, let outer = HotelAliases.cityAnd(name) {
+    if let text = value.string, let outer = reading.cityAnd {
       return findCity(name, text, and: outer)
     }
     let value = NamedValues.read(value)
-    guard let match = HotelAliases.match(name.utf8) else {
+    guard let match = reading.match else {
       if AddressComponents.isName(name) {
         for (meaning, text) in AddressComponents.parts(of: value) {
           let match = HotelAliases.Match(meaning: meaning, rank: Self.rankOfComponents)
@@ -130,7 +131,12 @@ struct HotelForm {
     }
     let isDoubtful =
       match.meaning == .position && PositionForms.isDoubtful(value, named: name)
-    let meaning = match.meaning == .state ? Self.meaning(ofRegion: value) : match.meaning
+    let meaning =
+      switch match.meaning {
+      case .state: Self.meaning(ofRegion: value)
+      case .country: Self.meaning(ofCountry: value, named: name)
+      default: match.meaning
+      }
     let rank = match.rank + (isDoubtful ? Self.rankOfDoubt : 0)
     offer(Source(name: name, value: value, match: .init(meaning: meaning, rank: rank)))
   }
@@ -138,7 +144,8 @@ struct HotelForm {
   /// Finds the two parts of `80331 München`, `D 80331 München` and `1012 AB Amsterdam`. `76600 Le Havre` and `80190 Y` have no
   /// such letters.
   private mutating func findPostcodeAndCity(_ name: String, _ text: String) {
-    let words = text.trimmed.split(separator: " ")
+    // DATAtourisme writes `75001#Paris`.
+    let words = text.trimmed.split { " #".contains($0) }
     func hasDigit(_ word: Substring) -> Bool { word.utf8.contains { (0x30...0x39).contains($0) } }
     let count = words.indices.prefix { index in
       let word = words[index]
@@ -168,6 +175,16 @@ struct HotelForm {
     }
   }
 
+  /// What is under `kraj`: a country in Polish, a region in Czech.
+  private static func meaning(
+    ofCountry value: JSONValue, named name: String
+  ) -> HotelAliases.Meaning {
+    guard HotelAliases.letters(of: name.utf8) == "kraj", let text = TextForms.text(value),
+      PlaceNames.all.code(of: text) == nil
+    else { return .country }
+    return .state
+  }
+
   /// What a region is that says its type, as RateHawk's do: `{"name": "Paris", "type": "City", "country_code": "FR"}`.
   private static func meaning(ofRegion value: JSONValue) -> HotelAliases.Meaning {
     switch value.object?["type"]?.string.map({ HotelAliases.letters(of: $0.utf8) }) {
@@ -187,7 +204,11 @@ struct HotelForm {
       // A prefix leaves out the meanings that only a hotel itself has.
       let local = name.split { "/#:".contains($0) }.last ?? name[...]
       var match = HotelAliases.match("address\(local)".utf8)
-      if match?.meaning == .position { match = nil }
+      if match?.meaning == .position {
+        match =
+          value.object != nil && PositionForms.point(value, named: name) != nil
+          ? HotelAliases.Match(meaning: .position, rank: Self.rankOfComponents) : nil
+      }
       // The number of a contact or of a custom field is no house's.
       if isContainer, match?.meaning == .houseNumber, local.lowercased() == "number" { match = nil }
       if isContainer, match == nil, let own = HotelAliases.match(name.utf8),
@@ -259,6 +280,8 @@ struct HotelForm {
   private static let mayContain: Set<HotelAliases.Meaning> = [.position, .address, .state, .city]
   /// Two numbers count less than a position that says which is the latitude.
   private static let rankOfDoubt = 1_500
+  /// Names for a house's number that may also be for the row's.
+  static let rowNumbers: Set<String> = ["numero", "nro", "num"]
 
   /// Whether a value can have a meaning.
   private static func reads(
@@ -283,8 +306,11 @@ struct HotelForm {
         && !["places/", "http://", "https://"].contains { value.string?.hasPrefix($0) == true }
     case .description: TextForms.description(value)?.isEmpty == false
     case .phone, .url, .email: TextForms.contact(value) != nil
-    // A number is a key of another table.
-    case .city, .state, .country:
+    // A number is a key of another table, but in a table may be that of a département.
+    case .city, .country:
+      value.number == nil && !isLink(value)
+        && TextForms.text(value)?.utf8.contains { !(0x30...0x39).contains($0) } == true
+    case .state:
       value.number == nil && !isLink(value) && TextForms.text(value)?.isEmpty == false
     default: TextForms.text(value)?.isEmpty == false
     }

@@ -4,18 +4,20 @@ import JSON
 enum TextForms {
   /// The text of a value: a string without HTML, a number, texts after one another, or one of an object's texts. Nil for
   /// anything else.
-  static func text(_ value: JSONValue) -> String? {
+  /// - Parameter lineEnd: what stands between the lines of HTML. A name is one line.
+  static func text(_ value: JSONValue, lineEnd: String = " ") -> String? {
     switch value {
-    case .string(let text): return plain(text)
+    case .string(let text): return plain(text, lineEnd: lineEnd)
     case .number(let number): return number.text
     case .array(let values):
-      let texts = values.compactMap(text).filter { !$0.isEmpty }
+      if let translated = translated(values) { return text(translated, lineEnd: lineEnd) }
+      let texts = values.compactMap { text($0, lineEnd: lineEnd) }.filter { !$0.isEmpty }
       return texts.isEmpty ? nil : texts.joined(separator: ", ")
     case .object(let object):
       for name in names {
-        if let text = object[name]?.string { return plain(text) }
+        if let text = object[name]?.string { return plain(text, lineEnd: lineEnd) }
         if let inner = object[name], inner.object != nil || inner.array != nil,
-          let text = text(inner)
+          let text = text(inner, lineEnd: lineEnd)
         {
           return text
         }
@@ -27,7 +29,8 @@ enum TextForms {
         return HotelAliases.match(member.name.utf8) == nil
           || member.name == "id" && text.contains(" ")
       }
-      return isByLanguage ? object.members.first?.value.string.map(plain) : nil
+      return isByLanguage
+        ? object.members.first?.value.string.map { plain($0, lineEnd: lineEnd) } : nil
     case .null, .bool: return nil
     }
   }
@@ -36,16 +39,33 @@ enum TextForms {
   /// of its kind.
   static func contact(_ value: JSONValue) -> String? {
     if let values = value.array { return values.lazy.compactMap(contact).first }
-    if let text = text(value) { return text.isEmpty ? nil : text }
-    return contactNames.lazy.compactMap { value[$0].flatMap(text) }.first { !$0.isEmpty }
+    // A spreadsheet's apostrophe says that the number is a text.
+    if let text = text(value) {
+      let isMarked =
+        text.hasPrefix("'") && text.dropFirst().first.map { "+0123456789".contains($0) } == true
+      return text.isEmpty ? nil : isMarked ? String(text.dropFirst()) : text
+    }
+    return contactNames.lazy.compactMap { value[$0].flatMap { text($0) } }.first { !$0.isEmpty }
+  }
+
+  /// The English one of texts that say their languages, else the first; nil for other values:
+  /// `[{"lang": "fr", "value": …}, {"lang": "en", "value": …}]`.
+  private static func translated(_ values: [JSONValue]) -> JSONValue? {
+    guard values.count > 1 else { return nil }
+    func language(_ value: JSONValue) -> String? {
+      ["lang", "language", "locale", "languageCode", "language_code", "@language"].lazy
+        .compactMap { value[$0]?.string }.first
+    }
+    guard values.allSatisfy({ language($0) != nil }) else { return nil }
+    return values.first { language($0)?.lowercased().hasPrefix("en") == true } ?? values[0]
   }
 
   private static let contactNames = [
     "phoneNumber", "phone", "number", "email", "emailAddress", "url", "href",
   ]
 
-  /// The text of a description: as ``text(_:)``, else the paragraphs of Sanity's and Strapi's blocks, else the texts of
-  /// an object after one another, as Expedia's `descriptions` are.
+  /// The text of a description: as ``text(_:lineEnd:)``, else the paragraphs of Sanity's and Strapi's blocks and of
+  /// Contentful's documents, else the texts of an object after one another, as Expedia's `descriptions` are.
   static func description(_ value: JSONValue) -> String? {
     let blocks = value.array?.compactMap { $0["children"]?.array } ?? []
     if !blocks.isEmpty {
@@ -55,25 +75,44 @@ enum TextForms {
     // RateHawk's paragraphs stand below titles.
     let paragraphs = value.array?.compactMap { $0["paragraphs"].flatMap(lines) } ?? []
     if !paragraphs.isEmpty { return paragraphs.joined(separator: "\n") }
-    if let text = text(value) { return text }
+    if value["nodeType"]?.string == "document" {
+      let texts = (value["content"]?.array ?? []).map { words(of: $0, depth: 8) }
+      return texts.filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+    if let text = text(value, lineEnd: "\n") {
+      guard text.utf8.contains(UInt8(ascii: "\\")), !text.contains("\n") else { return text }
+      // A program that writes each row on one line of the file may write line ends so. Another backslash is text.
+      let lines = text.replacing("\\r\\n", with: "\n").replacing("\\n", with: "\n")
+      return lines.utf8.contains(UInt8(ascii: "\\")) ? text : lines
+    }
     let texts =
-      value.object?.members.compactMap { $0.value.string.map(plain) }.filter { !$0.isEmpty } ?? []
+      value.object?.members.compactMap { $0.value.string.map { plain($0, lineEnd: "\n") } }
+      .filter { !$0.isEmpty } ?? []
     return texts.isEmpty ? nil : texts.joined(separator: "\n")
   }
 
+  /// The words of a part of Contentful's document, whose parts are nested only so deep.
+  private static func words(of node: JSONValue, depth: Int) -> String {
+    if let text = node["value"]?.string { return text }
+    guard depth > 0 else { return "" }
+    return (node["content"]?.array ?? []).map { words(of: $0, depth: depth - 1) }.joined()
+  }
+
   private static func lines(_ value: JSONValue) -> String? {
-    let texts = value.array?.compactMap(text) ?? []
+    let texts = value.array?.compactMap { text($0) } ?? []
     return texts.isEmpty ? nil : texts.joined(separator: "\n")
   }
 
   /// A text without HTML and without white space around it.
-  static func plain(_ text: String) -> String { HTMLText.plain(text).trimmed }
+  private static func plain(_ text: String, lineEnd: String) -> String {
+    HTMLText.plain(text, lineEnd: lineEnd).trimmed
+  }
 
   /// The members of an object that hold its text. XML that became JSON has it under `#text` or `$t`.
   private static let names = [
     "en", "en-US", "en-GB", "en_US", "en_GB", "text", "#text", "$t", "_text", "_", "@value",
     "value", "plain", "rendered", "content", "formatted", "name", "title", "label", "default",
-    "primary", "description", "code",
+    "primary", "description", "code", "libelleFr", "libelleEn", "nom",
   ]
 
   /// The text of a price that is an object with an amount; nil for anything else.
