@@ -14,8 +14,9 @@ enum PositionForms {
     switch value {
     case .object(let object): point(object, in: country)
     case .array(let values):
-      if values.count == 1, let object = values[0].object {
-        point(object, in: country)
+      // Solr has a list also of one position.
+      if values.count == 1, values[0].object != nil || values[0].string != nil {
+        point(values[0], named: name, in: country)
       } else {
         point(values, isLatitudeFirst: isLatitudeFirst(name), in: country)
       }
@@ -82,6 +83,11 @@ enum PositionForms {
     }
     if let latitude, let longitude { return Point(latitude, longitude) }
     if let x = object["x"], let y = object["y"] { return Point(y, x) }
+    // The bounds of a building in OpenStreetMap.
+    let bounds = ["minlon", "minlat", "maxlon", "maxlat"].map { object[$0] ?? .null }
+    if !bounds.contains(.null) {
+      return center(of: [.array([bounds[0], bounds[1]]), .array([bounds[2], bounds[3]])])
+    }
     // KML that became JSON: longitude, latitude, height.
     if let numbers = object["coordinates"]?.string?.split(separator: ","), numbers.count == 3 {
       return Point(.string(String(numbers[1])), .string(String(numbers[0])))
@@ -94,6 +100,7 @@ enum PositionForms {
     // GeoJSON's coordinates, and objects such as Google's `geometry.location`.
     for name in [
       "coordinates", "location", "geopoint", "point", "center", "main", "geographic_coordinates",
+      "geoJson",
     ] {
       guard let inner = object[name] else { continue }
       return point(inner, in: country)

@@ -7,6 +7,7 @@ enum TableLine {
     if isTotal(values) || values.allSatisfy({ $0.allSatisfy { " -+=:|".utf8.contains($0) } }) {
       return true
     }
+    if columns > 1, isRemark(values) { return true }
     guard values.count == 1 else { return false }
     let text = String(decoding: values[0].prefix(64), as: UTF8.self).trimmed
     return isCount(text) || columns > 1 && isDuration(text)
@@ -24,6 +25,21 @@ enum TableLine {
     return ["row", "rows", "record", "records", "record(s)"].contains(word)
       && [" selected", " in set", " affected", " returned"].contains { words.contains($0) }
   }
+
+  /// Whether the line has one value, which says where the table is from or what a sign in it means.
+  private static func isRemark(_ values: [[UInt8]]) -> Bool {
+    guard let first = values.first, first.count > 1,
+      values.dropFirst().allSatisfy({ $0.allSatisfy { $0 <= 0x20 } })
+    else { return false }
+    let text = String(decoding: first.prefix(64), as: UTF8.self).trimmed.lowercased()
+    return remarks.contains(where: text.hasPrefix)
+  }
+
+  private static let remarks = [
+    "source:", "sources:", "quelle:", "quellen:", "fuente:", "fonte:", "bron:", "źródło:", "zdroj:",
+    "источник:", "出典", "资料来源", "資料來源", "출처", "note:", "notes:", "remark:", "remarks:", "hinweis:",
+    "anmerkung:", "stand:", "nota:", "as of ", "last updated", "* ", "** ", "© ",
+  ]
 
   /// Whether psql says how long it took: `Time: 0.345 ms`.
   private static func isDuration(_ text: String) -> Bool {
@@ -68,7 +84,9 @@ enum TableLine {
     "uint64", "integer", "bigint", "smallint", "serial", "float", "float4", "float8", "float32",
     "float64", "double", "doubleprecision", "real", "decimal", "numeric", "number", "bool",
     "boolean", "date", "date32", "datetime", "datetime64", "time", "timestamp", "uuid", "json",
-    "array", "map", "nullable", "lowcardinality", "degree", "degrees", "deg",
+    "array", "map", "nullable", "lowcardinality", "degree", "degrees", "deg", "eur", "usd", "gbp",
+    "chf",
+    "m", "km",
   ]
 
   /// What programs write for a value that is missing or wrong: PostgreSQL and MySQL, pandas, spreadsheets, R; people
@@ -87,7 +105,13 @@ enum TableLine {
 
   /// A value without its markup: a link of Markdown, `[Hôtel du Lac](https://…)`, is its text, so is a page that Notion
   /// writes as `Hôtel du Lac (https://www.notion.so/…)`, and a spreadsheet's formula `="Hôtel du Lac"` is its value.
-  static func plain(_ text: String) -> String {
+  /// - Parameter name: the column's name. Of `=HYPERLINK("https://…","Hôtel du Lac")`, a column for links gets the link.
+  static func plain(_ text: String, named name: String) -> String {
+    if text.hasPrefix("=HYPERLINK(\"") {
+      let parts = text.split(separator: "\"")
+      let isLink = parts.count < 4 || HotelAliases.match(name.utf8)?.meaning == .url
+      return parts.count < 2 ? text : String(isLink ? parts[1] : parts[3])
+    }
     if text.hasSuffix(")"), let link = text.firstRange(of: " (https://www.notion.so/") {
       return String(text[..<link.lowerBound])
     }

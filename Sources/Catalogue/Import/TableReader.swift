@@ -1,7 +1,8 @@
 import JSON
 
-/// Reads a table whose values are separated by commas, semicolons, tabs or bars (RFC 4180), chunk by chunk. The first
-/// line names the columns. Each further one becomes a row, a JSON object of texts. It keeps at most one line in memory.
+/// Reads a table whose values are separated by commas, semicolons, tabs, bars, `^`, `~` or Hive's U+0001 (RFC 4180), chunk
+/// by chunk. The first line names the columns. Each further one becomes a row, a JSON object of texts. It keeps at most
+/// one line in memory.
 ///
 /// Lines end with LF, CRLF or CR. A value in quotation marks may have separators, line ends and doubled quotation marks.
 /// Spreadsheets may write `sep=;` before the first line. `COPY hotels (id, name) FROM stdin;` names the columns of
@@ -81,7 +82,12 @@ struct TableReader {
   // MARK: The first line
 
   private mutating func takeFirstLine(_ byte: UInt8) throws(CatalogueError) {
-    if byte == UInt8(ascii: "\"") { isInQuotes.toggle() }
+    // A quotation mark within a word is one of its letters, as in Hebrew.
+    if byte == UInt8(ascii: "\""),
+      isInQuotes || firstLine.last.map(",;\t|=\" ^~\u{1}".utf8.contains) ?? true
+    {
+      isInQuotes.toggle()
+    }
     guard !isInQuotes, byte == 0x0A || byte == 0x0D else {
       guard firstLine.count < RowSplitter.maximumRowBytes else { throw Self.notATable(line: line) }
       firstLine.append(byte)
@@ -110,7 +116,7 @@ struct TableReader {
     try readStatement()
     let isInSingle = [firstLine.first, firstLine.last].allSatisfy { $0 == UInt8(ascii: "'") }
     quote = UInt8(ascii: isInSingle ? "'" : "\"")
-    let candidates = separator.map { [$0] } ?? Array(",;\t|".utf8)
+    let candidates = separator.map { [$0] } ?? Array(",;\t|^~\u{1}".utf8)
     var best: (header: TableHeader, separator: UInt8)?
     for candidate in candidates {
       let header = TableHeader(values(separatedBy: candidate))
@@ -306,7 +312,7 @@ struct TableReader {
       else {
         return .broken(RowFault.notUTF8)
       }
-      let plain = TableLine.plain(text.trimmed)
+      let plain = TableLine.plain(text.trimmed, named: name)
       if !plain.isEmpty, !TableLine.missing.contains(plain) { writer.member(name, plain) }
     }
     writer.endObject()

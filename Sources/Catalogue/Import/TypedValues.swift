@@ -119,6 +119,12 @@ enum TypedValues {
     {
       return .string(value)
     }
+    // An item of a page's microdata within another one: `{"type": […], "properties": {…}}`.
+    if object["type"]?.array != nil, let properties = object["properties"]?.object,
+      object.members.allSatisfy({ ["type", "id", "properties"].contains($0.name) })
+    {
+      return .object(plain(properties))
+    }
     // GraphQL's connections: a list of edges, beside how many there are.
     if let edges = object["edges"]?.array, edges.allSatisfy({ $0["node"] != nil }) {
       return .array(edges.compactMap { $0["node"].map(plain) })
