@@ -19,7 +19,12 @@ enum AmenityForms {
   /// The amenities of an element: one, or those of a group with a list of them.
   private static func some(_ value: JSONValue) -> [String] {
     let group = value.object?.members.first {
-      HotelAliases.match($0.name.utf8)?.meaning == .amenities && $0.value.array?.isEmpty == false
+      HotelAliases.match($0.name.utf8)?.meaning == .amenities
+        && ($0.value.array?.isEmpty == false || $0.value.object != nil)
+    }
+    // A row of a table between hotels and amenities has one.
+    if let amenity = group?.value, amenity.object != nil {
+      return [one(amenity)].compactMap(\.self)
     }
     return group?.value.array?.compactMap(one) ?? [one(value)].compactMap(\.self)
   }
@@ -99,7 +104,7 @@ enum AmenityForms {
 
   /// A line of a list without the sign before it: `- Wifi`, `* Pool`, `✓ Spa`.
   private static func withoutBullet(_ text: String) -> String {
-    guard let first = text.first, "-*–✓✔+".contains(first) else { return text }
+    guard let first = text.first, "-*–•●▪·✓✔+".contains(first) else { return text }
     let rest = text.dropFirst()
     return rest.first == " " ? String(rest).trimmed : text
   }

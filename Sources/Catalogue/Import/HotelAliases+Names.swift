@@ -32,7 +32,8 @@ extension HotelAliases {
       nomestab nombreestab doingbusinessas doingbusinessasname enseigneetablissement legalname raisonsociale denominationunitelegale denominationusuelle denomination razonsocial \
       denumire denumirea назив pavadinimas nosaukums heiti emri nomi jina neve اسمالمنشأة 屋号 店名 \
       店舗名 ชื่อที่พัก নাম სახელი handelsnaam bedrijfsnaam firmenname objektname documentname \
-      productname locationname unternehmen firma hotell
+      productname locationname unternehmen firma hotell \
+      headline establishment etablissement establecimiento estabelecimento 處所名稱 旅宿名 업소이름
       """
     ),
     (
@@ -49,7 +50,7 @@ extension HotelAliases {
       omschrijving beskrivelse kuvaus descriere περιγραφη descriptionstruct \
       productdescription hoteloverview descriptifcourt descriptif shortdesc longdesc \
       propertydescription documentdescription kirjeldus apraksts aprasymas pershkrimi \
-      紹介文 ご紹介 介绍 介紹
+      紹介文 ご紹介 介绍 介紹 abstract
       """
     ),
     (
@@ -74,7 +75,7 @@ extension HotelAliases {
       line1 lineone lines strasseundhausnummer strasseundnr ulice utca jalan \
       roadname streetnameandnumber ulitsa вулиця οδος utcahazszam \
       nomvial nombrevia nomvia logradouro callenombre libellevoie libellevoieetablissement \
-      kozteruletneve kozterulet straatnaam stras
+      kozteruletneve kozterulet straatnaam stras רחוב
       """
     ),
     (
@@ -83,7 +84,7 @@ extension HotelAliases {
       housenumber housenr houseno streetnumber streetno streetnr startstreetnumber addressnumber \
       addrhousenumber hausnummer hausnr huisnummer huisnr numerodomu nrdomu дом hnr civico numerocivico numerovoie \
       numero nro num numeroext numext callealtura numerovoieetablissement hazszam cislopopisne nrdom nrbudynku \
-      kucnibroj hisnastevilka majanumber
+      kucnibroj hisnastevilka majanumber מספרבית
       """
     ),
     (
@@ -98,7 +99,7 @@ extension HotelAliases {
       postitoimipaikka localitate localitatea linn kunta plaatsnaam miestas pilseta населеномясто населенийпункт \
       населенныйпункт staður qyteti shahar mji poblacio concello ili telepules obec naselje \
       opstina mjesto ქალაქი শহর bandar comuna communenom libellecommuneetablissement kabupatenkota \
-      ort01
+      ort01 יישוב ישוב
       """
     ),
     (
@@ -134,7 +135,7 @@ extension HotelAliases {
       postalzip kodpoczt codpostal codicepostale τκ ταχυδρομικοςκωδικας почтовыйиндекс индекс \
       поштовийіндекс cp cpostal postal \
       מיקוד індекс postiindeks pastaindekss pastokodas postanskibroj поштанскиброј пощенскикод поштенскиброј \
-      postnastevilka postnumer póstnúmer codipostal poskod kodipostar pstlz postalcd
+      postnastevilka postnumer póstnúmer codipostal poskod kodipostar pstlz postalcd 郵遞區號 邮政编码 郵便
       """
     ),
     (
@@ -148,7 +149,7 @@ extension HotelAliases {
       τηλεφωνο 联系电话 連絡先 연락처 dienthoai номертелефона telefonszam telefonnumero supplierphone \
       simi puhelinnumero talrunis telefonas telefoni telefonu simu fono contactnumber contactno \
       contactphone contacttelephone ফোন ტელეფონი เบอร์โทรศัพท์ เบอร์โทร cell cellphone mobilephone \
-      mobiltelefon telf tlf sími tālrunis telefoonnr telf1 رقمالهاتف
+      mobiltelefon telf tlf sími tālrunis telefoonnr telf1 رقمالهاتف ph mob
       """
     ),
     (
@@ -158,7 +159,7 @@ extension HotelAliases {
       paginaweb siteinternet hjemmeside website1value site сайт ホームページ 网址 홈페이지 \
       internet internetadresse uri weblink weblink1 url1 bookinglink bookingurl webadresse \
       adresseweb adresseinternet stronawww stronainternetowa www websitesi websajt trangweb 公式サイト \
-      官网 官網 官方網站 網址 网站 웹사이트 weboldal kotisivu ιστοσελιδα вебсайт adressesiteweb \
+      官网 官網 官方網站 網站 網址 网站 웹사이트 weboldal kotisivu ιστοσελιδα вебсайт adressesiteweb \
       webbplats webbsida kotisivut wwwsivu koduleht majaslapa svetaine vefsiða vefsíða \
       webovastranka webstranica spletnastran ιστοτοπος уебсайт вебсајт tovuti وبسایت \
       الموقعالإلكتروني الموقع אתר אתראינטרנט contenturl pageurl honlap urlhotel veebileht \
@@ -173,7 +174,7 @@ extension HotelAliases {
       электроннаяпочта adresseemail posta \
       emailid mailid tourismemail correuelectronic correoelec netfang epasts elpastas имейл имејл \
       enaslov baruapepe ایمیل البريدالإلكتروني דואל דואראלקטרוני epastas elektronskaposta \
-      epostadresse epostadress emailadres emailadress
+      epostadresse epostadress emailadres emailadress 
       """
     ),
     (
@@ -219,7 +220,7 @@ extension HotelAliases {
       geoepgs4326lat γεωγραφικοπλατος πλατος zemepisnasirka geogrbreite szelesseg vido breddegrad \
       latitud leveyspiiri lintang szerokoscgeogr szerokosc geobreite ละติจูด \
       mapy coordinatay coordenaday coordy latwgs84 latitudewgs84 wgs84lat gpslatitude gpslatitud \
-      gpslatitudine gpslat ywgs84 latdeg
+      gpslatitudine gpslat ywgs84 latdeg maplat
       """
     ),
     (
@@ -231,7 +232,7 @@ extension HotelAliases {
       geoepgs4326lon γεωγραφικομηκος μηκος довгота zemepisnadelka geogrlaenge hosszusag kinhdo \
       lengdegrad pituuspiiri bujur dlugoscgeogr geolange 經度 ลองจิจูด \
       mapx coordinatax coordenadax coordx lonwgs84 longitudewgs84 wgs84lon gpslongitude \
-      gpslongitud gpslongitudine gpslon gpslng xwgs84 geogrlange longdeg lngdeg
+      gpslongitud gpslongitudine gpslon gpslng xwgs84 geogrlange longdeg lngdeg maplng maplon
       """
     ),
     (
@@ -242,7 +243,8 @@ extension HotelAliases {
       geocoordinates geom wkt thegeom geopoint2d geojson geographiccoordinates coord coordenadas coordonnees координаты map \
       lonlat lnglat longlat geog geography wktgeom wkbgeometry koordinaten koordinater koordinatlar coordinaten \
       wspolrzedne 座標 坐标 经纬度 經緯度 좌표 緯度経度 경위도 googlemaps googlemapslink googlemapsurl mapslink maplink mapurl \
-      coordinatelocation geolocalisation geolocalizacion geolocalizacao bounds
+      coordinatelocation geolocalisation geolocalizacion geolocalizacao bounds \
+      newgeoreferencedcolumn georeferencedcolumn georeference geocodedcolumn geocodedlocation
       """
     ),
   ]

@@ -55,6 +55,31 @@ extension HotelAliases {
     return rest.allSatisfy(webs.contains) ? .url : nil
   }
 
+  /// The meaning of a name in Chinese, Japanese or Korean, which has no spaces, by its last or its first word:
+  /// `施設電話番号`, `電話或手機`. The name of a hotel is not found so: many other things have one.
+  static func byEnds(_ name: some Collection<UInt8>) -> Match? {
+    guard name.count <= longestByWords, name.contains(where: { $0 >= 0xE2 }) else { return nil }
+    let letters = Array(letters(of: name))
+    guard letters.count > 2, letters[0].unicodeScalars.allSatisfy({ $0.value >= 0x2E80 }),
+      !others.contains(where: { String(letters).contains($0) })
+    else { return nil }
+    for count in (2..<letters.count).reversed() {
+      for part in [letters.suffix(count), letters.prefix(count)] {
+        if let match = table[String(part)], meaningsByEnds.contains(match.meaning) { return match }
+      }
+    }
+    return nil
+  }
+
+  private static let meaningsByEnds: Set<Meaning> = [
+    .address, .postcode, .phone, .url, .email, .latitude, .longitude, .price,
+  ]
+  /// Words for a remark, a code, a fax and the owner.
+  private static let others = [
+    "備考", "備註", "备注", "コード", "代碼", "代码", "코드", "fax", "ファックス", "팩스", "傳真", "传真", "内線", "営業者", "代表者",
+    "法人", "負責人", "负责人", "申請者", "대표자",
+  ]
+
   /// The meanings of two words that name two things in one value: `PLZ / Ort`, `Zip, City`.
   static func isPostcodeAndCity(_ name: String) -> Bool {
     guard name.utf8.count <= longestByWords else { return false }
@@ -132,7 +157,7 @@ extension HotelAliases {
     ricettiva albergo unterkunft betrieb betriebs objekt obiektu obiekt szallas otel otelin tesis konaklama \
     accommodatie logement hotellet boende hospedaje гостиницы отеля готелю объекта размещения ξενοδοχείου khách sạn \
     établissement establecemento unitate unității обекта закладу објекта objekta objekti zařízení zariadenia zariadenie szálláshely \
-    szálloda cơ sở lưu trú المنشأة الفندق premis hoteli الفندقية হোটেলের სასტუმროს tesisin poi
+    szálloda cơ sở lưu trú المنشأة الفندق premis hoteli الفندقية হোটেলের სასტუმროს tesisin poi בית המלון
     """)
   private static let nights = set(
     """

@@ -39,7 +39,7 @@ enum HotelAliases {
     }
     let match =
       withoutRemark(name) ?? withoutSuffix(name) ?? withoutNamespace(name) ?? inAddress(name)
-      ?? byWords(name)
+      ?? byWords(name) ?? byEnds(name)
     return match.map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
   }
 
@@ -195,7 +195,7 @@ enum HotelAliases {
         "addresses", "address", "addr", "location", "contact", "kontakt", "geo", "place",
         "coordinates", "geolocation", "billing", "mailing", "business", "address1", "도로명",
         "organization",
-        "company",
+        "company", "supplier",
       ]
       .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
     return Dictionary(grouping: known) { $0.0.utf8.first ?? 0 }

@@ -137,9 +137,15 @@ enum HotelRow {
     {
       return "saved place without a name"
     }
+    guard !WrappedRow.hasName(row.hotel) else { return nil }
     // Overpass answers the points of a building without tags.
-    let isUntagged = WrappedRow.isElement(row.hotel) && row.hotel["tags"] == nil
-    return isUntagged && !WrappedRow.hasName(row.hotel) ? "element without tags" : nil
+    if WrappedRow.isElement(row.hotel) {
+      return row.hotel["tags"] == nil ? "element without tags" : nil
+    }
+    // Of the places to stay in OpenStreetMap, many have no name.
+    let isElement = row.outside.contains(where: WrappedRow.isElement) || row.hotel["@id"] != nil
+    return isElement && row.hotel["tourism"] != nil
+      ? "element without a name" : nil
   }
 
   /// Whether a line of Elasticsearch's bulk format that stands before a document.

@@ -59,10 +59,11 @@ enum PositionForms {
     var value: JSONValue { ["lat": .number(latitude), "lon": .number(longitude)] }
   }
 
-  /// Whether an array under this name has the latitude first. Opendatasoft's `geo_point_2d` does.
+  /// Whether an array under this name has the latitude first. Opendatasoft's `geo_point_2d` and Kobo's `_geolocation` do.
   private static func isLatitudeFirst(_ name: String) -> Bool {
     let letters = HotelAliases.letters(of: name.utf8)
     return letters.utf8.starts(with: "lat".utf8) || letters == "geopoint2d"
+      || name == "_geolocation"
       || ["latlon", "latlng", "latitudelongitude"].contains { letters.contains($0) }
   }
 

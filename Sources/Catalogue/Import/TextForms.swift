@@ -65,9 +65,10 @@ enum TextForms {
   ]
 
   /// The text of a description: as ``text(_:lineEnd:)``, else the paragraphs of Sanity's and Strapi's blocks and of
-  /// Contentful's documents, else the texts of an object after one another, as Expedia's `descriptions` are.
+  /// Contentful's and Payload's documents, else the texts of an object after one another, as Expedia's `descriptions` are.
   static func description(_ value: JSONValue) -> String? {
-    let blocks = value.array?.compactMap { $0["children"]?.array } ?? []
+    let parts = value.array ?? value["root"]?["children"]?.array
+    let blocks = parts?.compactMap { $0["children"]?.array } ?? []
     if !blocks.isEmpty {
       return blocks.map { $0.compactMap { $0["text"]?.string }.joined() }
         .filter { !$0.isEmpty }.joined(separator: "\n")
