@@ -198,7 +198,7 @@ extension HotelAliases {
   private static let addresses = set(
     """
     address addresses adres adresa adresă adresse adress adresi adresy adresu adresas aadress adreça dirección direccion \
-    endereço indirizzo cím címe cim id page pagina página pàgina stránka stranica strana strona stran sivu sida sivusto \
+    endereço indirizzo cím címe cim page pagina página pàgina stránka stranica strana strona stran sivu sida sivusto \
     sitesi sitio url link адрес адреса адреси сторінка почта почты пошта пошти electrónico electronico electrónica electrònic \
     elettronica eletrônico eletronico elektroniczny elektronische elektronska elektronički
     """)

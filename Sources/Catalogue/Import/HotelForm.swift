@@ -305,13 +305,17 @@ struct HotelForm {
         && !(HotelAliases.isLodging(name) && isFlag(value))
         && !["places/", "http://", "https://"].contains { value.string?.hasPrefix($0) == true }
     case .description: TextForms.description(value)?.isEmpty == false
-    case .phone, .url, .email: TextForms.contact(value) != nil
+    case .phone: TextForms.contact(value) != nil
+    // Digits are the number of a page or of a letter: `mail_id`.
+    case .url, .email:
+      TextForms.contact(value)?.utf8.contains { !(0x30...0x39).contains($0) } == true
     // A number is a key of another table, but in a table may be that of a département.
     case .city, .country:
       value.number == nil && !isLink(value)
         && TextForms.text(value)?.utf8.contains { !(0x30...0x39).contains($0) } == true
     case .state:
-      value.number == nil && !isLink(value) && TextForms.text(value)?.isEmpty == false
+      value.number == nil && !isLink(value)
+        && TextForms.text(value).map { !["", "0", "1"].contains($0) } == true
     default: TextForms.text(value)?.isEmpty == false
     }
   }
