@@ -193,7 +193,7 @@ package final class Connection {
 extension Connection {
   /// Adds the function `relevance(table, phrases, weight…)` to this connection. It returns how well a row of a full-text
   /// index matches, lower for better rows, like `bm25()` of FTS5. Rows with one of the first `phrases` phrases of the
-  /// expression come first.
+  /// expression come first. The last column does not count for the length of a row.
   ///
   /// Before the first row `bm25()` counts all rows that contain each word, in one call that ``bounded(until:or:_:)``
   /// can't interrupt. `relevance` counts the first 4,096 and estimates the others from their ids, which must count from
