@@ -140,12 +140,20 @@ enum CityNames {
     "HR|Dubrovnik|Дубровник|ドゥブロヴニク|杜布罗夫尼克", "TR|Antalya|Анталья|Анталия|アンタルヤ|安塔利亚",
     "AE|Abu Dhabi|Abou Dabi|Abu Dabi|Абу-Даби|アブダビ|阿布扎比|아부다비", "JP|Narita|成田|Нарита|나리타",
     "JP|Hakone|箱根|하코네|Хаконэ", "CN|Hangzhou|Ханчжоу|항저우",
+    "TR|Cappadocia|Kapadokya|Kappadokien|Cappadoce|Capadocia|Каппадокия|カッパドキア|卡帕多奇亚",
+  ]
+
+  /// Districts that hotels have in one script or the other, in an address or as their city.
+  static let districts = [
+    ["新宿", "Shinjuku"], ["渋谷", "Shibuya"], ["浅草", "Asakusa"], ["銀座", "Ginza"], ["上野", "Ueno"],
+    ["秋葉原", "Akihabara"], ["六本木", "Roppongi"], ["難波", "Namba"], ["梅田", "Umeda"],
   ]
 
   /// Codes of airports by IATA and some names, under the city that they serve. Codes that are words, such as OAK and MAN,
   /// are left out.
   static let airports = [
-    "GB|London|LHR|LGW|STN|LTN|LCY|Heathrow|Gatwick|Stansted", "GB|Edinburgh|EDI", "GB|Glasgow|GLA",
+    "GB|London|LHR|LGW|STN|LTN|LCY|Heathrow|Gatwick|Stansted|Heathrow Airport", "GB|Edinburgh|EDI",
+    "GB|Glasgow|GLA",
     "GB|Birmingham|BHX",
     "GB|Bristol|BRS", "GB|Liverpool|LPL", "GB|Newcastle|NCL", "GB|Belfast|BFS", "IE|Dublin|DUB",
     "FR|Paris|CDG|ORY", "FR|Lyon|LYS", "FR|Marseille|MRS", "FR|Nice|NCE", "FR|Toulouse|TLS",
@@ -175,4 +183,44 @@ enum CityNames {
     "JP|札幌|Sapporo|CTS", "JP|福岡|Fukuoka|FUK", "AU|Sydney|SYD", "AU|Melbourne|MEL",
     "AU|Brisbane|BNE", "NZ|Auckland|AKL", "NZ|Christchurch|CHC",
   ]
+
+  /// ``airports`` with the codes as people say them: "CDG airport".
+  static let spokenAirports = airports.map { line in
+    let codes = line.split(separator: "|").dropFirst().filter { name in
+      name.utf8.count == 3 && name.utf8.allSatisfy { (0x41...0x5A).contains($0) }
+    }
+    return ([line] + codes.map { $0 + " Airport" }).joined(separator: "|")
+  }
+
+  /// Sights, districts and postcodes under the city that has them: hotels that name them come first, and those of another
+  /// country that have one of their words do not come at all. Names that several cities have are left out.
+  static let sights =
+    [
+      "FR|Paris|Eiffel Tower|Tour Eiffel|Eiffelturm|Torre Eiffel|Eiffeltoren|Эйфелева башня|エッフェル塔",
+      "FR|Paris|埃菲尔铁塔|艾菲爾鐵塔|에펠탑|برج إيفل|Montmartre|Le Marais|Louvre|ルーヴル|卢浮宫|Лувр",
+      "FR|Paris|Champs Élysées|シャンゼリゼ|Arc de Triomphe|Sacré-Cœur|Quartier Latin|Latin Quarter",
+      "FR|Paris|Gare du Nord|Gare de Lyon|Charles de Gaulle|Roissy|Orly",
+      "GB|London|Big Ben|Tower Bridge|Tower of London|London Eye|Buckingham Palace|Trafalgar Square",
+      "GB|London|Piccadilly Circus|Covent Garden|Hyde Park|King's Cross|Notting Hill|Camden Town",
+      "GB|London|Gatwick Airport|Stansted Airport|ビッグベン|大本钟|Биг-Бен",
+      "US|New York|Manhattan|Times Square|Central Park|Empire State Building|Statue of Liberty",
+      "US|New York|マンハッタン|タイムズスクエア|曼哈顿|时代广场|맨해튼|Манхэттен|Grand Central",
+      "US|San Francisco|Golden Gate Bridge|Golden Gate|Fisherman's Wharf|Alcatraz|Pier 39",
+      "US|San Francisco|ゴールデンゲートブリッジ|金门大桥",
+      "DE|Berlin|Brandenburger Tor|Brandenburg Gate|Alexanderplatz|Checkpoint Charlie|Ku'damm",
+      "DE|München|Munich|Marienplatz|Theresienwiese|Oktoberfest",
+      "DE|Köln|Cologne|Kölner Dom|Cologne Cathedral|ケルン大聖堂",
+      "AT|Wien|Vienna|Schönbrunn|Stephansdom",
+      "CZ|Praha|Prague|Charles Bridge|Karlsbrücke|Karlův most",
+      "IT|Roma|Rome|Colosseum|Colosseo|Kolosseum|Colisée|Coliseo|Колизей|コロッセオ|斗兽场|Trastevere",
+      "IT|Roma|Rome|Fontana di Trevi|Trevi Fountain|Trevi-Brunnen|Spanish Steps|Piazza di Spagna",
+      "IT|Firenze|Florence|Ponte Vecchio|Uffizi", "IT|Venezia|Venice|Piazza San Marco|Markusplatz",
+      "ES|Barcelona|Sagrada Família|サグラダファミリア|圣家堂|Las Ramblas|La Rambla|Park Güell|Parc Güell",
+      "GR|Αθήνα|Athens|Acropolis|Ακρόπολη|Akropolis|Acropole|アクロポリス|Акрополь",
+      "TR|İstanbul|Istanbul|Taksim|Sultanahmet|Hagia Sophia|Ayasofya|Blue Mosque",
+      "AE|دبي|Dubai|Burj Khalifa|برج خليفة|Burj Al Arab|برج العرب|Dubai Mall|Palm Jumeirah",
+      "TH|กรุงเทพ|Bangkok|Sukhumvit|สุขุมวิท|Khao San|Silom|Siam Square",
+      "CN|北京|Beijing|Tiananmen|天安门|Forbidden City|故宫", "KR|서울|Seoul|Myeongdong|명동|Gangnam|강남",
+      "HK|香港|Hong Kong|Tsim Sha Tsui|尖沙咀|Kowloon|九龍|九龙", "BR|Rio de Janeiro|Copacabana|Ipanema",
+    ] + ["FR|Paris|" + (75_001...75_020).map { String($0) }.joined(separator: "|")]
 }

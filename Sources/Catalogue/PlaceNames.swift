@@ -13,8 +13,9 @@ package struct PlaceNames: Sendable {
   private(set) var codes: [String: String] = [:]
   /// The names of a city, by its country's code, a space, and each of its names.
   private(set) var cities: [String: Set<String>] = [:]
-  /// Each name in ``cities``.
+  /// Each name in ``cities``, and each in ``states``.
   private var cityNames: Set<String> = []
+  private var stateNames: Set<String> = []
   /// The English name of a state, by its country's code, a space, and each of its names or its code.
   private(set) var states: [String: String] = [:]
 
@@ -46,7 +47,7 @@ package struct PlaceNames: Sendable {
     }
     // A country's own names come before another's name in a foreign language.
     for region in regions { know(joined(region.foreignNames), asCountry: region.code) }
-    for line in CityNames.lines + CityNames.airports {
+    for line in CityNames.lines + CityNames.spokenAirports + CityNames.sights {
       let fields = line.split(separator: "|").map(String.init)
       add(Array(fields.dropFirst()), in: fields[0])
     }
@@ -56,6 +57,11 @@ package struct PlaceNames: Sendable {
       add([fields[1]], in: fields[0], others)
       mean(fields[1], by: others, beside: [])
     }
+    for names in CityNames.districts {
+      add(names, in: "JP")
+      for name in names { mean(name, by: names, beside: []) }
+    }
+    for words in AmenityNames.all { mean(words[0], by: Array(words.dropFirst()), beside: []) }
     for names in [["Los Angeles"], ["Louisiana"]] {
       mean(names[0], by: [SpelledQuery.eitherLA], beside: [])
     }
@@ -75,6 +81,7 @@ package struct PlaceNames: Sendable {
     }
     made = [:]
     cityNames = Set(cities.keys.map { String($0.dropFirst(3)) })
+    stateNames = Set(states.keys.map { String($0.dropFirst(3)) })
   }
 
   /// A name without spaces and stop words, by which names are compared.
@@ -141,10 +148,15 @@ package struct PlaceNames: Sendable {
   /// `Londres` and ロンドン. Empty for other words.
   /// - Parameter key: the name as ``key(_:)`` makes it.
   func meant(by key: String) -> Set<String> {
-    meanings[key]
-      ?? (Self.withoutEnding(key) + Self.nominatives(of: key)).lazy.compactMap { meanings[$0] }
-      .first
-      ?? []
+    let nominatives = Self.nominatives(of: key)
+    return meanings[key]
+      ?? (Self.withoutEnding(key) + nominatives).lazy.compactMap { meanings[$0] }.first
+      ?? Set(nominatives.filter { $0 != key && isPlace($0) })
+  }
+
+  /// Whether a country, a state or a city has a name, as ``key(_:)`` makes it, in any language.
+  func isPlace(_ key: String) -> Bool {
+    codes[key] != nil || cityNames.contains(key) || stateNames.contains(key)
   }
 
   /// Whether a place has such a name in any language.
@@ -153,9 +165,11 @@ package struct PlaceNames: Sendable {
     return codes[key] != nil || cityNames.contains(key) || !meant(by: key).isEmpty
   }
 
-  /// What a Russian name "in" a place may be the case of: "Лондоне", "Москве" and "Казани".
+  /// What a Russian name "in" or "of" a place may be the case of: "Лондоне", "Москве", "Казани", "Парижа" and "Вены".
   private static func nominatives(of name: String) -> [String] {
-    guard let last = name.unicodeScalars.last, last == "е" || last == "и" else { return [] }
+    guard let last = name.unicodeScalars.last, "еиаы".unicodeScalars.contains(last) else {
+      return []
+    }
     return ["", "а", "ь"].map { name.dropLast() + $0 }
   }
 
