@@ -12,6 +12,8 @@ struct CatalogueSearch {
 
   let connection: Connection
   let query: HotelQuery
+  /// What the query says about a price, which orders its hotels by relevance.
+  private var wish: PriceWish?
   private let known: Vocabulary.Known
 
   /// Makes a search, but does not run it.
@@ -51,11 +53,23 @@ struct CatalogueSearch {
           total: try unlessInterrupted { try count(inPhrases: expression) })
       }
     }
-    guard let words = WordQuery(query) else { return Found(rows: [], total: 0) }
-    return words.isEmpty ? Found(rows: try self.all(), total: all) : try find(words)
+    let prices = [query.description, query.location].compactMap(\.self).map(SpelledQuery.price)
+    let names = prices.flatMap(\.names)
+    let keepsPrice = try !names.isEmpty && count(inWords: WordQuery.named(names)) > 0
+    guard let words = WordQuery(query, keepsPrice: keepsPrice) else {
+      return Found(rows: [], total: 0)
+    }
+    guard !words.isEmpty else {
+      let others = words.excludes ? try count(inWords: words.excludedExpression) : 0
+      return Found(rows: try self.all(without: words.excludedExpression), total: all - others)
+    }
+    var search = self
+    let wishes = keepsPrice ? [] : prices.flatMap(\.wishes)
+    search.wish = wishes.first { $0.most != nil } ?? wishes.first
+    return try search.find(words, keepsPrice: keepsPrice)
   }
 
-  private func find(_ words: WordQuery) throws -> Found {
+  private func find(_ words: WordQuery, keepsPrice: Bool) throws -> Found {
     let vocabulary = Vocabulary(connection, known)
     let exact = try words.joinedAndApart(by: vocabulary)
     let expression = exact.expression
@@ -84,7 +98,7 @@ struct CatalogueSearch {
       found.total = try unlessInterrupted { try count(inWords: wider) }
     }
     guard found.total == 0 else { return found }
-    if words.excludes, let plain = WordQuery(query, excludes: false),
+    if words.excludes, let plain = WordQuery(query, excludes: false, keepsPrice: keepsPrice),
       let total = try unlessInterrupted({ try count(inWords: plain.expression) }), total > 0
     {
       let rows = try self.words(
@@ -119,11 +133,18 @@ extension CatalogueSearch {
       .all(.integer(query.limit + 1), .integer(query.offset), row: OpenCatalogue.HotelRow.init)
   }
 
-  private func all() throws -> [OpenCatalogue.HotelRow] {
+  /// - Parameter excluded: an expression for hotels that are left out.
+  private func all(without excluded: String) throws -> [OpenCatalogue.HotelRow] {
     if query.order == .relevance || query.order == .name {
       return try connection.statement(
-        "SELECT id, body FROM hotel ORDER BY name, id LIMIT ?1 OFFSET ?2"
-      ).all(.integer(query.limit + 1), .integer(query.offset), row: OpenCatalogue.HotelRow.init)
+        """
+        SELECT id, body FROM hotel
+        WHERE ?3 = '' OR seq NOT IN (SELECT rowid FROM words WHERE words MATCH ?3)
+        ORDER BY name, id LIMIT ?1 OFFSET ?2
+        """
+      ).all(
+        .integer(query.limit + 1), .integer(query.offset), .text(excluded),
+        row: OpenCatalogue.HotelRow.init)
     }
     let isByPrice = query.order == .price
     return try connection.statement(
@@ -131,13 +152,16 @@ extension CatalogueSearch {
       SELECT hotel.id, hotel.body FROM (
         SELECT seq,
           CASE WHEN ?3 THEN price ELSE -(x * ?4 + y * ?5 + z * ?6) END AS sort_key
-        FROM sorting ORDER BY sort_key IS NULL, sort_key, seq LIMIT ?1 OFFSET ?2
+        FROM sorting
+        WHERE ?7 = '' OR seq NOT IN (SELECT rowid FROM words WHERE words MATCH ?7)
+        ORDER BY sort_key IS NULL, sort_key, seq LIMIT ?1 OFFSET ?2
       ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
       ORDER BY found.sort_key IS NULL, found.sort_key, found.seq
       """
     ).all(
       .integer(query.limit + 1), .integer(query.offset), .integer(isByPrice ? 1 : 0),
-      .real(from.x), .real(from.y), .real(from.z), row: OpenCatalogue.HotelRow.init)
+      .real(from.x), .real(from.y), .real(from.z), .text(excluded),
+      row: OpenCatalogue.HotelRow.init)
   }
 
   /// The hotels that match an expression.
@@ -148,9 +172,13 @@ extension CatalogueSearch {
     _ expression: String, leading phrases: Int = 1, without known: [Int64] = [],
     isOnly: Bool = false, limit: Int, offset: Int
   ) throws -> [OpenCatalogue.HotelRow] {
-    let list = Binding.text("[" + known.map(String.init).joined(separator: ",") + "]")
+    let list = Self.list(known)
     let isIn = Binding.integer(isOnly ? 1 : 0)
     guard query.order != .relevance else {
+      if let wish {
+        return try wished(
+          wish, expression, leading: phrases, without: known, isOnly: isOnly, limit, offset)
+      }
       return try connection.statement(
         """
         SELECT hotel.id, hotel.body FROM (
@@ -165,8 +193,7 @@ extension CatalogueSearch {
         """
       ).all(
         .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
-        isIn, .integer(phrases), .real(query.description == nil ? 5 : 0.5),
-        row: OpenCatalogue.HotelRow.init)
+        isIn, .integer(phrases), .real(placeWeight), row: OpenCatalogue.HotelRow.init)
     }
     let order = query.order.rawValue
     return try connection.statement(
@@ -190,6 +217,13 @@ extension CatalogueSearch {
       .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
       .text(order), .real(from.x), .real(from.y), .real(from.z), isIn,
       row: OpenCatalogue.HotelRow.init)
+  }
+
+  /// The weight of other names of a place among the columns.
+  var placeWeight: Double { query.description == nil ? 5 : 0.5 }
+
+  static func list(_ numbers: [Int64]) -> Binding {
+    .text("[" + numbers.map(String.init).joined(separator: ",") + "]")
   }
 
   private func phrases(_ expression: String) throws -> [OpenCatalogue.HotelRow] {

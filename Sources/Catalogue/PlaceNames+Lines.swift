@@ -13,7 +13,7 @@ extension PlaceNames {
   /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
   ///   and north in hundredths of a degree, then the steps to each further corner.
   /// - `f`, `l`, `q` and `w`: ``FoldedText/letterPairs``, ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SpelledQuery``.
-  /// - `p`: a regular expression, ``SpelledQuery/pricePattern``.
+  /// - `p` and `n`: regular expressions, ``PriceWish/pattern`` and ``AmenityNames/refusalPattern``.
   /// - `m`: a name for a search, and the names of the places that it means.
   /// - `e`: the endings of names of cities that may be absent.
   package static let lines: [UInt8] = {
@@ -24,7 +24,7 @@ extension PlaceNames {
     var lines = [
       "f|" + FoldedText.letterPairs, "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
       "w|" + SpelledQuery.groups.joined(separator: "|"),
-      "p|" + SpelledQuery.pricePattern,
+      "p|" + PriceWish.pattern, "n|" + AmenityNames.refusalPattern,
       "e|" + endings.joined(separator: " "),
     ]
     let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }
@@ -47,7 +47,9 @@ extension PlaceNames {
       lines.append("s|" + line(place, known: [key(state.code)], found: found))
     }
     let codes = StateNames.all.filter { writtenCodes.contains($0.country) }.map(\.code)
-    let made = [SpelledQuery.eitherLA] + SpelledQuery.places.keys.map(SpelledQuery.meaning)
+    let made =
+      [SpelledQuery.eitherLA] + SpelledQuery.places.keys.map(SpelledQuery.meaning)
+      + AmenityNames.all.flatMap { $0.dropFirst() } + CityNames.districts.flatMap(\.self)
     for name in joined(codes + made).sorted() {
       lines.append("m|" + name + "|" + sorted(names.meant(by: name)))
     }

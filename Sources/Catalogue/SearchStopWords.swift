@@ -7,14 +7,14 @@ enum SearchStopWords {
     """
     a an the and or of at in on to with for by near nearby around from me de la le les du des et der die das und im am mit el los \
     las del y lo gli di bei nahe cerca в во на у около close next where con avec com vom zum zur nähe proche près \
-    vicino perto рядом недалеко возле от с со
+    vicino perto von рядом недалеко возле от с со
     """)
   /// What every result is.
   static let kinds = words(
     """
     hotel hotels hoteles accommodation accommodations lodging lodgings place places stay staying отель отели гостиница гостиницы \
     ξενοδοχείο ξενοδοχεία otel oteller hotell hotelli albergo alberghi alloggio alloggi hébergement hébergements \
-    unterkunft unterkünfte alojamiento alojamientos
+    unterkunft unterkünfte alojamiento alojamientos hotele hotéis فندق فنادق מלון מלונות โรงแรม 宿 🏨
     """
   ).union(runs.flatMap(words))
   /// The same in scripts without spaces, and words that stand between a place and one of them.
@@ -77,7 +77,7 @@ enum SearchStopWords {
   }
 }
 
-/// The words of a text that a hotel must not have: `paris -hostel`.
+/// What a hotel of a search must not have: `paris -hostel`, "Paris without breakfast".
 struct ExcludedWords {
   /// The whole text.
   let text: String
@@ -85,19 +85,31 @@ struct ExcludedWords {
   let rest: String
   /// The words without their hyphens.
   let words: [String]
+  /// What a search says that it does not want.
+  let refused: [AmenityNames.Refused]
+
+  var isEmpty: Bool { words.isEmpty && refused.isEmpty }
 
   /// A word is excluded if a hyphen stands before its first letter, and white space before the hyphen.
   init(_ text: String) {
     self.text = text
     var (rest, words): ([Substring], [String]) = ([], [])
-    for token in text.split(whereSeparator: \.isWhitespace) {
+    var refused: [AmenityNames.Refused] = []
+    let tokens = text.split(whereSeparator: \.isWhitespace)
+    var index = 0
+    while index < tokens.count {
+      let token = tokens[index]
       if token.first == "-", token.dropFirst().first?.isLetter == true {
         words.append(String(token.dropFirst()))
+      } else if let unwanted = AmenityNames.refused(at: index, of: tokens) {
+        refused.append(unwanted)
+        index += unwanted.count - 1
       } else {
         rest.append(token)
       }
+      index += 1
     }
-    self.words = words
-    self.rest = words.isEmpty ? text : rest.joined(separator: " ")
+    (self.words, self.refused) = (words, refused)
+    self.rest = words.isEmpty && refused.isEmpty ? text : rest.joined(separator: " ")
   }
 }

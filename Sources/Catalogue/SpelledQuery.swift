@@ -1,39 +1,12 @@
 import Text
 
-/// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", without the most that a
-/// night may cost, and with spaces between what a hotel has in different fields.
+/// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", without what it says about a
+/// price (``PriceWish``), and with spaces between what a hotel has in different fields.
 enum SpelledQuery {
   /// The name by which ``PlaceNames`` knows both Los Angeles and Louisiana: "Hilton LA", "New Orleans LA".
   static let eitherLA = "USLA"
   /// Codes of states that are words of other languages or of English. After a comma they are states.
   private static let states = ["LA": "Louisiana", "ME": "Maine", "OR": "Oregon"]
-
-  /// What stands before the most that a night may cost: "hotel in Paris under 100 €". No hotel writes that, so it does not
-  /// count.
-  private static let limits = """
-    under,below,max,maximum,up to,less than,no more than,cheaper than,unter,bis,bis zu,maximal,höchstens,weniger als,moins de,\
-    jusqu'à,maxi,menos de,hasta,por menos de,meno di,fino a,sotto,до,дешевле
-    """.split(separator: ",").map(String.init)
-  private static let limitKeys = Set(limits.map(PlaceNames.folded))
-  /// What stands after it.
-  private static let units = SearchStopWords.words(
-    """
-    euro euros eur dollar dollars usd us pound pounds gbp quid chf yen a per pro par por pp the la die night nights nightly nacht \
-    nuit noche notte ночь за евро руб kr zł
-    """)
-  /// The same rule as ``withoutPrice(_:)``, as a regular expression of JavaScript. It is not ambiguous, so it takes no longer
-  /// than the text is long.
-  static let pricePattern: String = {
-    let before =
-      (limits
-      + limits.map { FoldedText($0).terms.flatMap(\.parts).map(\.text).joined(separator: " ") })
-      .sorted { $0.utf8.count > $1.utf8.count }
-    let after = units.sorted { $0.utf8.count > $1.utf8.count }.joined(separator: "|")
-    let unit = "(?:" + after + ")(?![\\p{L}\\p{N}])"
-    return "(?<!\\S)(?:" + before.joined(separator: "|")
-      + ")\\s+[^\\s\\p{L}\\d]?\\d[.,]?\\d(?:[\\d.,]*\\d)?(?:\\s*(?:"
-      + unit + "|[^\\s\\p{L}\\d]))*(?!\\S)"
-  }()
 
   /// Adjectives of countries and of their parts, after the English name of the place. Beside a word for a kind of hotel they
   /// mean all there: "French hotels".
@@ -87,32 +60,53 @@ enum SpelledQuery {
     return (words + pieces + others).map { $0.joined(separator: " ") }
   }()
 
-  /// What stands between two spaces, and its folded words: at least one.
-  private struct Token {
+  /// What stands between two spaces, and its folded words.
+  struct Token {
     let text: String
     let words: [String]
 
-    init?(_ text: String) {
-      self.text = text
-      words = FoldedText(text).terms.flatMap(\.parts).map(\.text)
-      if words.isEmpty { return nil }
-    }
-
-    /// Whether it is a number of at least two digits, perhaps with ``units``.
-    var isAmount: Bool {
-      words.joined().prefix(while: \.isASCIIDigit).count > 1
-        && words.allSatisfy { word in
-          let unit = word.drop(while: \.isASCIIDigit)
-          return unit.isEmpty || units.contains(String(unit))
-        }
+    init(_ text: String) {
+      self.text = text.uppercased() == "L.A." ? "LA" : text
+      words = FoldedText(self.text).terms.flatMap(\.parts).map(\.text)
     }
   }
 
-  static func text(_ text: String) -> String {
-    let tokens = withoutPrice(
-      withStars(withSpaces(text)).split(separator: " ").flatMap { apart($0) }
-        .compactMap(Token.init))
+  /// - Parameter keepsPrice: whether what a text says about a price is a part of a hotel's name: `Hotel Max 506`.
+  static func text(_ text: String, keepsPrice: Bool = false) -> String {
+    var tokens = tokens(of: text)
+    if !keepsPrice { tokens = withoutPrice(tokens) }
+    tokens = tokens.filter { !$0.words.isEmpty }
     return tokens.indices.map { spelled(tokens, $0) }.joined(separator: " ")
+  }
+
+  private static func tokens(of text: String) -> [Token] {
+    withStars(withSpaces(text)).split(separator: " ").flatMap { apart($0) }.map(Token.init)
+  }
+
+  /// Whether a text says no more than what every result is, and a price. False for a text without a word.
+  static func saysNothing(_ text: String) -> Bool {
+    if SearchStopWords.areAll(text) { return true }
+    let tokens = tokens(of: text)
+    guard !PriceWish.said(in: tokens).isEmpty else { return false }
+    let others = others(tokens)
+    return others.isEmpty || SearchStopWords.areAll(others.map(\.text).joined(separator: " "))
+  }
+
+  /// What a text says about a price, and the phrases by which the name of a hotel says it. A single word is one only beside
+  /// its neighbour: "Cheap Sleep".
+  static func price(in text: String) -> (wishes: [PriceWish], names: [String]) {
+    let tokens = tokens(of: text)
+    let said = PriceWish.said(in: tokens)
+    let names = said.flatMap { said -> [Range<Int>] in
+      guard tokens[said.tokens].flatMap(\.words).count == 1 else { return [said.tokens] }
+      let (start, end) = (said.tokens.lowerBound, said.tokens.upperBound)
+      return [max(0, start - 1)..<end, start..<min(tokens.count, end + 1)]
+        .filter { tokens[$0].flatMap(\.words).count > 1 }
+    }.map { range in
+      WordQuery.phrase(
+        FoldedText(tokens[range].map(\.text).joined(separator: " ")).terms.flatMap(\.parts))
+    }
+    return (said.map(\.wish), names)
   }
 
   private static func spelled(_ tokens: [Token], _ index: Int) -> String {
@@ -142,19 +136,16 @@ enum SpelledQuery {
     return isAfterName ? eitherLA : "Los Angeles"
   }
 
-  /// The tokens without the most that a night may cost; all of them if there are no others.
+  /// The tokens without what they say about a price; all of them if there are no others.
   private static func withoutPrice(_ tokens: [Token]) -> [Token] {
-    for (index, token) in tokens.enumerated() where token.isAmount {
-      let before = (1...3).last { count in
-        count <= index
-          && limitKeys.contains(tokens[(index - count)..<index].flatMap(\.words).joined())
-      }
-      guard let before else { continue }
-      let rest = tokens[(index + 1)...].drop { $0.words.allSatisfy(units.contains) }
-      let others = tokens[..<(index - before)] + rest
-      return others.isEmpty ? tokens : Array(others)
-    }
-    return tokens
+    let others = others(tokens)
+    return others.isEmpty ? tokens : others
+  }
+
+  private static func others(_ tokens: [Token]) -> [Token] {
+    let said = PriceWish.said(in: tokens)
+    return tokens.indices.filter { index in !said.contains { $0.tokens.contains(index) } }
+      .map { tokens[$0] }.filter { !$0.words.isEmpty }
   }
 
   /// A text with "4 star" for `4*`, `4★` and `4stars`; also for the index.
@@ -175,8 +166,8 @@ enum SpelledQuery {
     }.joined(separator: " ")
   }
 
-  /// A text with a space after each comma and semicolon that is not before a digit, and after a slash between words of at
-  /// least three letters: "pool,gym", "London/Paris".
+  /// A text with a space after each comma and semicolon that is not before a digit, and for a sign between words of at least
+  /// three letters: "pool,gym", "London/Paris", "hotel@paris".
   private static func withSpaces(_ text: String) -> String {
     var spaced = String.UnicodeScalarView()
     let scalars = Array(text.unicodeScalars)
@@ -185,7 +176,7 @@ enum SpelledQuery {
         spaced.append(" ")
       }
       let isBetweenWords =
-        scalar == "/" && index >= 3 && index + 3 < scalars.count
+        "/@|".unicodeScalars.contains(scalar) && index >= 3 && index + 3 < scalars.count
         && (scalars[(index - 3)..<index] + scalars[(index + 1)...(index + 3)])
           .allSatisfy(\.properties.isAlphabetic)
       spaced.append(isBetweenWords ? " " : scalar)
@@ -213,8 +204,4 @@ enum SpelledQuery {
     guard let split else { return [String(token)] }
     return [String(letters[..<split]), String(letters[split...])]
   }
-}
-
-extension Character {
-  fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }

@@ -72,24 +72,31 @@ struct WordQuery {
   /// Splits the texts of a query; nil when one has neither a letter nor a digit, which no hotel matches.
   /// - Parameter excludes: whether a hyphen before a word excludes it. If not, a text with one is looked for as a phrase: it
   ///   may be a hotel's name, such as `Hotel Riu -Adults Only`.
-  init?(_ query: HotelQuery, excludes: Bool = true) {
+  /// - Parameter keepsPrice: whether what the texts say about a price is a part of a hotel's name.
+  init?(_ query: HotelQuery, excludes: Bool = true, keepsPrice: Bool = false) {
     let asked = [(query.description, false), (query.location, true)].map { text, isAboutPlace in
       (text.map(ExcludedWords.init), isAboutPlace)
     }
+    let isRefused = asked.contains { $0.0.map { !$0.refused.isEmpty } ?? false }
     // Without another word, a hyphen before a word means nothing.
     let hasWords =
-      excludes && asked.contains { $0.0.map { !FoldedText($0.rest).terms.isEmpty } ?? false }
-    // "hotel" in Paris means all in Paris.
-    let hasOthers = asked.contains { asked, _ in
-      asked.map { !FoldedText($0.rest).terms.isEmpty && !SearchStopWords.areAll($0.rest) } ?? false
-    }
-    for (asked, isAboutPlace) in asked {
-      guard let asked, !hasOthers || !SearchStopWords.areAll(asked.text) else { continue }
-      if hasWords { exclude(asked.words) }
-      guard !hasWords || asked.words.isEmpty || !FoldedText(asked.rest).terms.isEmpty else {
-        continue
+      excludes
+      && (isRefused
+        || asked.contains { $0.0.map { !FoldedText($0.rest).terms.isEmpty } ?? false })
+    // "hotel" in Paris means all in Paris, and "no pets" all that take none.
+    let hasOthers =
+      excludes && isRefused
+      || asked.contains { asked, _ in
+        asked.map { !FoldedText($0.rest).terms.isEmpty && !Self.saysNothing($0.rest, keepsPrice) }
+          ?? false
       }
-      let text = SpelledQuery.text(hasWords ? asked.rest : asked.text)
+    for (asked, isAboutPlace) in asked {
+      guard let asked else { continue }
+      if hasWords { exclude(asked) }
+      let rest = hasWords ? asked.rest : asked.text
+      let isEmpty = !asked.isEmpty && FoldedText(rest).terms.isEmpty
+      guard !isEmpty, !hasOthers || !Self.saysNothing(rest, keepsPrice) else { continue }
+      let text = SpelledQuery.text(rest, keepsPrice: keepsPrice)
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms
@@ -108,22 +115,37 @@ struct WordQuery {
       texts.append(
         Text(
           columns: isAboutPlace ? Self.place : Self.all, isAboutPlace: isAboutPlace,
-          phrases: phrases, isPhrase: !excludes && !asked.words.isEmpty,
+          phrases: phrases, isPhrase: !excludes && !asked.isEmpty,
           words: Self.pairsJoined(words)))
     }
   }
 
+  private static func saysNothing(_ text: String, _ keepsPrice: Bool) -> Bool {
+    keepsPrice ? SearchStopWords.areAll(text) : SpelledQuery.saysNothing(text)
+  }
+
   /// Leaves out hotels that have any of these words themselves. A hotel of London does not say "Heathrow", although it is
   /// found by it.
-  private mutating func exclude(_ words: [String]) {
-    let terms = words.flatMap { FoldedText($0).terms }
-    var wanted = zip(terms, words.flatMap { FoldedText($0, .expanded).terms })
+  private mutating func exclude(_ asked: ExcludedWords) {
+    let terms = asked.words.flatMap { FoldedText($0).terms }
+    var wanted = zip(terms, asked.words.flatMap { FoldedText($0, .expanded).terms })
       .map { Self.word($0, $1, isLast: false) }
     Self.addEnglishNames(of: terms, to: &wanted)
     let forms = wanted.flatMap(\.forms).map(Self.quoted)
-    guard !forms.isEmpty else { return }
-    let expression = "(\(Self.all) : (\(forms.joined(separator: " OR "))))"
-    excluded = [excluded, expression].compactMap(\.self).joined(separator: " OR ")
+    var expressions = forms.isEmpty ? [] : ["(\(Self.all) : (\(forms.joined(separator: " OR "))))"]
+    for refused in asked.refused {
+      let key = PlaceNames.key(refused.name)
+      let names =
+        [Self.phrase(FoldedText(refused.name).terms.flatMap(\.parts))]
+        + PlaceNames.all.meant(by: key).sorted()
+      // A hotel that says "no pets" has none.
+      let negations = Set(["no", "without", refused.negation]).subtracting([""]).sorted()
+      let said = names.flatMap { name in negations.map { $0 + " " + name } + [name + " not"] }
+      let (has, hasNot) = (Self.any(of: names), Self.any(of: said))
+      expressions.append("((\(Self.all) : (\(has))) NOT (\(Self.all) : (\(hasNot))))")
+    }
+    guard !expressions.isEmpty else { return }
+    excluded = ([excluded].compactMap(\.self) + expressions).joined(separator: " OR ")
   }
 
   /// An expression without the hotels that are not meant.
@@ -133,6 +155,8 @@ struct WordQuery {
 
   /// Whether hotels with some words are left out.
   var excludes: Bool { excluded != nil }
+  /// The expression for hotels that are left out; empty, which no hotel matches, if there is none.
+  var excludedExpression: String { excluded ?? "" }
 
   /// Whether the query has no text: it matches all hotels.
   var isEmpty: Bool { texts.isEmpty }
@@ -171,23 +195,40 @@ struct WordQuery {
   /// Whether the query is one term.
   var isOneTerm: Bool { texts.count == 1 && texts[0].words.count == 1 }
 
-  /// The expressions for each word, and for each part of a term, alone: for hotels that have it, for those whose place or
-  /// title has it, and for those whose place has it.
+  /// The expressions for each word, for each part of a term, and for the words of a place's name together, alone: for hotels
+  /// that have it, for those whose place or title has it, and for those whose place has it.
   var parts: [(any: String, titled: String, place: String)] {
     var known: Set<String> = []
     return texts.flatMap { text in
-      text.words.flatMap { word -> [Word] in
-        // A single letter of `O'Callaghan` says nothing.
-        let parts = word.forms[0].text.split(separator: " ").filter { $0.utf8.count > 1 }
-        guard word.single == nil, !parts.isEmpty else { return [word] }
-        return parts.map { Word(forms: [Form(text: String($0), isPrefix: false)], single: nil) }
-      }.map {
+      Self.units(of: text.words).map { words in
         (
-          any: "(" + withoutExcluded(text.expression(of: $0)) + ")",
-          titled: text.place(of: $0, orTitle: true), place: text.place(of: $0, orTitle: false)
+          any: "(" + withoutExcluded(words.map(text.expression).joined(separator: " AND ")) + ")",
+          titled: words.map { text.place(of: $0, orTitle: true) }.joined(separator: " AND "),
+          place: words.map { text.place(of: $0, orTitle: false) }.joined(separator: " AND ")
         )
       }
     }.filter { known.insert($0.any).inserted }
+  }
+
+  /// Words that count together. A hotel in New Road has nothing of New York.
+  private static func units(of words: [Word]) -> [[Word]] {
+    var (units, rest) = ([[Word]](), words[...])
+    while let word = rest.first {
+      let count =
+        (2...IndexedText.mostJoined).last { count in
+          let some = rest.prefix(count).compactMap(\.single)
+          return some.count == count && PlaceNames.all.isPlace(some.joined())
+        } ?? 1
+      // A single letter of `O'Callaghan` says nothing.
+      let parts = word.forms[0].text.split(separator: " ").filter { $0.utf8.count > 1 }
+      if count > 1 || word.single != nil || parts.isEmpty {
+        units.append(Array(rest.prefix(count)))
+      } else {
+        units += parts.map { [Word(forms: [Form(text: String($0), isPrefix: false)], single: nil)] }
+      }
+      rest = rest.dropFirst(count)
+    }
+    return units
   }
 
   /// Adds to each word the forms that are no mistakes: it is written apart in a hotel, or as one word with its
@@ -317,11 +358,18 @@ struct WordQuery {
   }
 
   /// The words of the index for parts in a row. The last character of the last run is the beginning of a word.
-  private static func phrase(_ parts: [FoldedText.Part]) -> String {
+  static func phrase(_ parts: [FoldedText.Part]) -> String {
     var words = parts.flatMap(\.words)
     if case .run(let text) = parts.last, text.unicodeScalars.count > 1 { words.removeLast() }
     return words.joined(separator: " ")
   }
+
+  private static func any(of texts: [String]) -> String {
+    texts.map { quoted(Form(text: $0, isPrefix: false)) }.joined(separator: " OR ")
+  }
+
+  /// The expression for hotels whose name has one of some phrases.
+  static func named(_ phrases: [String]) -> String { "{name title} : (\(any(of: phrases)))" }
 
   private static func quoted(_ form: Form) -> String {
     "\"" + form.text + "\"" + (form.isPrefix ? " *" : "")

@@ -41,6 +41,27 @@ import Testing
     }
   }
 
+  /// A price orders the hotels, but hides none: what costs so much, what has no price or costs less, and what costs more.
+  @Test(arguments: [
+    ("pool under 100", [2, 3, 4, 1]), ("50-100 € pool", [2, 3, 4, 1]), ("cheap pool", [3, 2, 1, 4]),
+    ("pool max 20 km", [1, 2, 3, 4]), ("pool", [1, 2, 3, 4]),
+  ])
+  func whatASearchSaysAboutAPriceOrdersItsHotels(text: String, wanted: [Int]) async throws {
+    try await CatalogueFixture.run(rows: Self.rows) { fixture async throws in
+      #expect(try await ids(fixture, text, .relevance) == wanted.map { "hotel_\($0)" })
+    }
+  }
+
+  @Test func theNamesOfAFamousCityDoNotPutItsHotelsLast() async throws {
+    let rows = [
+      Rows.hotel(1, "Rose Pool", #""city":"Paris","country":"France""#),
+      Rows.hotel(2, "Lily Pool", #""city":"Dreux","country":"France""#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      #expect(try await ids(fixture, "pool", .relevance) == ["hotel_1", "hotel_2"])
+    }
+  }
+
   @Test(arguments: [
     "", "51", "51,", "51.5, 0", "5e1,0", "051,0", "5.,0", "+5,0", "--5,0", "0,00", ",1", "51,1,1",
     "91,0", "0,181", "-91,0", "x,y", "1e400,0", "NaN,0",

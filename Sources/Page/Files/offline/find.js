@@ -1,15 +1,16 @@
-import { meanings, namesOf } from "./places.js"
-import { asPhrase, counts, hay, hayOfNames, wanted } from "./words.js"
+import { isPlace, lines, meanings, namesOf } from "./places.js"
+import { asPhrase, counts, hay, hayOfNames, key, prices, refusal, wanted } from "./words.js"
 
 const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
 
 /** The names of members that are true: `free_parking`. */
 const flagsOf = hotel => Object.keys(hotel).filter(name => hotel[name] === true).join(" | ").replaceAll("_", " ")
 
-/** What a hotel was searched in, for the next search of the same object. */
-const hays = new WeakMap()
+/** What a hotel was searched in with some names of places, for the next search of the same object. */
+let hays, used
 
 function searched(hotel) {
+  if (used !== lines) [hays, used] = [new WeakMap(), lines]
   if (!hays.has(hotel)) {
     const address = hay(textOf(hotel, "address")), city = hay(textOf(hotel, "city", "state", "country"))
     const names = hayOfNames(namesOf(hotel)), spot = city + names
@@ -19,9 +20,6 @@ function searched(hotel) {
   }
   return hays.get(hotel)
 }
-
-/** What a hotel must not have: `paris -hostel`. Without another word, a hyphen before a word means nothing. */
-const refusal = /(?<!\S)-\p{L}\S*/gu
 
 const whole = form => ` ${form.trimEnd()} `
 
@@ -33,18 +31,23 @@ function has(hotel, { forms, at }, where = "where") {
 
 /** The hotels with most of the words; words that none has are left out first, and the named place counts before others. */
 function withMost(hotels, words) {
-  const parts = words.flatMap(word => {
-    const parts = word.isTerm ? word.forms[0].split(" ").filter(it => it.length > 1) : []
-    return parts[0] ? parts.map(it => ({ forms: [it + " "], at: word.at })) : [word]
-  })
-  const counted = parts.map(word => ({ ...word, set: new Set(hotels.filter(it => has(it, word))) })).filter(({ set }) => set.size)
+  const parts = []
+  for (let from = 0; from < words.length;) {
+    const some = count => words.slice(from, from + count)
+    // A hotel in New Road has nothing of New York.
+    const count = [4, 3, 2].find(count => words[from + count - 1] && some(count).every(it => it.own && it.at === words[from].at) && isPlace(some(count).map(it => it.own).join(""))) ?? 1
+    const { own, forms, at } = words[from], pieces = own || count > 1 ? [] : forms[0].split(" ").filter(it => it.length > 1)
+    parts.push(...pieces[0] ? pieces.map(it => [{ forms: [it + " "], at }]) : [some(count)])
+    from += count
+  }
+  const counted = parts.map(words => ({ words, set: new Set(hotels.filter(it => words.every(word => has(it, word)))) })).filter(({ set }) => set.size)
   const least = words.length > 1 ? 1 : Math.floor(parts.length / 2) + 1
   if (counted.length < least) return []
   const withAll = words => hotels.filter(it => words.every(({ set }) => set.has(it)))
   const all = counted.length < parts.length ? withAll(counted) : []
   if (all[0]) return all
   for (const kind of ["title", "spot"]) {
-    const isIn = ({ forms }) => hotels.some(it => forms.some(form => searched(it)[kind].includes(whole(form))))
+    const isIn = ({ words }) => hotels.some(it => words.every(({ forms }) => forms.some(form => searched(it)[kind].includes(whole(form)))))
     const named = counted.filter(isIn), others = counted.filter(it => !named.includes(it))
     if (!named[0] || !others[0]) continue
     const there = withAll(named), some = there.filter(it => others.some(({ set }) => set.has(it)))
@@ -61,18 +64,26 @@ function withMost(hotels, words) {
  */
 export function find(hotels, { description = "", location = "" }) {
   const asked = [description, location].map(String)
+  const refused = asked.flatMap(text => [...text.matchAll(refusal)].map(([all, ...names]) => [all, names.find(Boolean)]))
+  const isRefused = refused.some(([, name]) => name)
+  const keepsPrice = asked.flatMap(prices).some(said => hotels.some(it => asPhrase(textOf(it, "name", "title", "alias")).includes(asPhrase(said))))
   let texts = asked.map(text => text.replace(refusal, ""))
-  const excludes = wanted(texts.join(" "), meanings)[0] && texts.join() !== asked.join()
+  const excludes = refused[0] && (isRefused || wanted(texts.join(" "), meanings)[0])
   if (!excludes) texts = asked
-  const all = []
+  const says = text => counts(text, keepsPrice), all = []
   for (const [at, text] of texts.entries()) {
-    const some = wanted(text, meanings)
+    const some = wanted(text, meanings, false, keepsPrice)
     if (!some[0] && text.trim()) return { hotels: [] }
-    // "hotel" in Paris means all in Paris.
-    if (counts(text) || !texts.some(counts)) all.push(...some.map(word => ({ ...word, at })))
+    // "hotel" in Paris means all in Paris, and "no pets" all that take none.
+    if (says(text) || !isRefused && !texts.some(says)) all.push(...some.map(word => ({ ...word, at })))
   }
-  const not = excludes ? asked.flatMap(text => text.match(refusal) ?? []).flatMap(it => wanted(it, meanings, true)).flatMap(it => it.forms).map(whole) : []
-  const rest = hotels.filter(it => !not.some(form => searched(it).what.includes(form)))
+  const not = excludes ? refused.flatMap(([said, name]) => {
+    const forms = name ? [asPhrase(name), ...meanings(key(name)).map(whole)] : wanted(said, meanings, true).flatMap(it => it.forms).map(whole)
+    // A hotel that says "no pets" has none.
+    const before = name ? [" no", " without", asPhrase(said.split(/\s/)[0]).trimEnd()] : []
+    return forms.map(form => ({ form, said: before.map(it => it + form).concat(name ? form + "not " : []) }))
+  }) : []
+  const rest = hotels.filter(it => !not.some(({ form, said }) => searched(it).what.includes(form) && !said.some(said => searched(it).what.includes(said))))
   const withAll = (words, where) => rest.filter(it => words.every(word => has(it, word, where)))
   let found = withAll(all)
   const wider = all.map(word => ({ ...word, forms: [...word.forms, ...word.more] }))

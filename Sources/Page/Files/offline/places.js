@@ -8,17 +8,18 @@ import { key, useTables } from "./words.js"
 /** The file's URL; undefined if this module was copied from its server. */
 export const placesURL = () => /.*\/page\/\w+\//.exec(import.meta.url)?.[0].concat("places.txt")
 
-let lines = "", byName
+export let lines = ""
+let byName
 
 /** Uses what the file has; its form is described in `PlaceNames+Lines.swift`. */
 export function usePlaces(text) {
   [lines, byName] = [text, undefined]
-  const [, ...tables] = /^f\|(.*)\nl\|(.*)\nq\|(.*)\nw\|(.*)\np\|(.*)/m.exec(text) ?? []
+  const [, ...tables] = /^f\|(.*)\nl\|(.*)\nq\|(.*)\nw\|(.*)\np\|(.*)\nn\|(.*)/m.exec(text) ?? []
   if (tables[2]) useTables(...tables)
 }
 
 function read() {
-  const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map()
+  const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map(), all = new Set()
   let endings
   const list = text => text.split(" ").filter(Boolean)
   for (const line of lines.split("\n")) {
@@ -33,11 +34,11 @@ function read() {
     } else if (/[cst]/.test(kind)) {
       const names = [...both, ...found]
       const place = { code, names, own: new Set(names) }
-      for (const name of [...both, ...known]) kind === "c" ? countries.set(name, place) : cities.set(code + name, names)
+      for (const name of [...both, ...known]) all.add(name) && kind === "c" ? countries.set(name, place) : cities.set(code + name, names)
       for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
   }
-  return { countries, cities, parts, meant, endings }
+  return { countries, cities, parts, meant, all, endings }
 }
 
 function corners(text) {
@@ -84,14 +85,21 @@ function partNames(hotel, { code, own }, country) {
 /** A name, and without each ending that it has. */
 const endless = text => [text, ...byName.endings.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))]
 
-/** What a Russian name "in" a place may be the case of: "Лондоне". */
-const nominatives = text => /[еи]$/.test(text) ? ["", "а", "ь"].map(it => text.slice(0, -1) + it) : []
+/** What a Russian name "in" a place may be the case of: "Лондоне", "Парижа". */
+const nominatives = text => /[аеиы]$/.test(text) ? ["", "а", "ь"].map(it => text.slice(0, -1) + it) : []
 
 /** Names of the places that a name in another language than theirs means, for a search. */
 export function meanings(key) {
   if (!lines) return []
   byName ??= read()
-  return [...endless(key), ...nominatives(key)].map(it => byName.meant.get(it)).find(Boolean) ?? []
+  const others = nominatives(key)
+  return [...endless(key), ...others].map(it => byName.meant.get(it)).find(Boolean) ?? others.filter(it => it !== key && isPlace(it))
+}
+
+/** Whether a country, a state or a city has a name, as `key` makes it. */
+export function isPlace(key) {
+  byName ??= read()
+  return byName.all.has(key)
 }
 
 /** Names of a hotel's country, of the part of it, and of its city, as `key` makes them. */

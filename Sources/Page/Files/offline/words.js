@@ -1,15 +1,18 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
 let letters, stopWords, equals, latin, pricePattern
+/** What a hotel must not have: `paris -hostel`, "no pets". Without another word, a hyphen before a word means nothing. */
+export let refusal
 // The commonest, until a search has fetched all.
 useTables("æae œoe øo łl đd ðd þth ßss ıi ςσ", "", "wifi,wlan,wi fi", "a the and of at in near|hotel hotels||")
 
 /**
  * Uses the server's tables, which come with the names of places: letters that do not decompose, letters with Latin ones for
- * them, words that are equal, and the groups and the pattern of `SpelledQuery`.
+ * them, words that are equal, the groups of `SpelledQuery`, and the patterns of `PriceWish` and `AmenityNames`.
  */
-export function useTables(folds, pairs, words, stops, pattern) {
+export function useTables(folds, pairs, words, stops, pattern, refused = "$^") {
   [letters, latin] = [folds, pairs].map(text => new Map(text.split(" ").map(it => [it[0], it.slice(1)])))
   pricePattern = pattern && RegExp(pattern, "giu")
+  refusal = RegExp("(?<!\\S)-\\p{L}\\S*|" + refused, "giu")
   equals = words.split("|").map(forms => forms.split(","))
   stopWords = stops.split("|").map(words => words.split(" "))
 }
@@ -59,8 +62,15 @@ function withoutStops(all, termOf = it => it) {
   return all
 }
 
-/** Whether a text says more than what every result is. */
-export const counts = text => terms(text).some(term => term.length > 1 || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
+/** A text without what it says about a price. */
+const withoutPrice = text => pricePattern ? text.split(" ").flatMap(apart).filter(Boolean).join(" ").replace(pricePattern, " ") : text
+
+/** What a text says about a price, a single word with its neighbour: "max 506" and "cheap sleep" may be parts of a hotel's name. */
+export const prices = text => pricePattern ? [...text.matchAll(pricePattern)].flatMap(({ 0: said, index }) => terms(said).flat()[1] ? said
+  : [(/\S+\s*$/.exec(text.slice(0, index)) ?? "") + said, said + (/\s*\S+/.exec(text.slice(index + said.length)) ?? "")]).filter(it => terms(it).flat()[1]) : []
+
+/** Whether a text says more than what every result is, and a price. */
+export const counts = (text, keepsPrice) => terms(keepsPrice ? text : withoutPrice(text)).some(term => term.length > 1 || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
 
 /** A place's name without spaces and stop words, by which names are compared. */
 export const key = name => typeof name === "string" ? withoutStops(terms(name)).flat().join("") : ""
@@ -75,8 +85,12 @@ const toLatin = word => latin.has(word[0]) ? [...word].map(it => latin.get(it) ?
 /** A text with `4 star` for `4*`, `4★` and `4stars`. */
 const withStars = text => text.replace(/(?<![^ ])([1-5])([*★☆⭐]+|stars?)(?![^ ])/gi, "$1 star")
 
-/** A text as a phrase. */
-export const asPhrase = text => ` ${terms(text).flat().flatMap(words).join(" ")} `
+/** A text as a phrase. A hotel may go on after its last run. */
+export function asPhrase(text) {
+  const all = terms(text).flat(), found = all.flatMap(words)
+  if (all[0] && isRun(all.at(-1)) && found[1]) found.pop()
+  return ` ${found.join(" ")} `
+}
 
 /** What a text is searched in. */
 export function hay(text) {
@@ -101,10 +115,10 @@ function apart(token) {
 }
 
 /** The text as hotels write what it means, by the rules of the server's `SpelledQuery`. */
-function spelledOut(text) {
+function spelledOut(text, keepsPrice) {
   const [small, kinds, , , , , origins = [], lodgings = []] = stopWords, both = [...small, ...kinds]
-  const free = pricePattern ? text.replace(pricePattern, " ") : text
-  const tokens = withStars((free.trim() ? free : text).replace(/[,;](?!\d)/g, "$& ").replace(/(?<=\p{L}{3})\/(?=\p{L}{3})/gu, " ")).split(" ")
+  const free = keepsPrice ? text : withoutPrice(text)
+  const tokens = withStars((terms(free)[0] ? free : text).replace(/[,;](?!\d)/g, "$& ").replace(/(?<=\p{L}{3})[/@|](?=\p{L}{3})/gu, " ").replace(/(?<!\S)l\.a\.(?!\S)/gi, "LA")).split(" ")
     .flatMap(apart).map(it => [it, ...terms(it).flat()]).filter(it => it[1])
   const isName = (token, known) => token?.slice(1).some(it => !known.includes(it))
   return tokens.map(([token, word, more], at) => {
@@ -123,11 +137,12 @@ const numbers = word => [word + "s", word + "es", word.replace(/y$/, "ies"), wor
 /**
  * What is wanted: for each word of a query the forms of which a hotel must have one. After a form with a space at its end,
  * the word may not go on. A hotel may also have one of `more` if few have the forms.
- * @returns {{forms: string[], more: string[], isTerm: boolean}[]}
+ * `own` is the word itself; a term of several parts has none.
+ * @returns {{forms: string[], more: string[], own?: string}[]}
  */
-export function wanted(text, meanings, isRefused) {
+export function wanted(text, meanings, isRefused, keepsPrice) {
   // What a hotel must not have is only what is written.
-  if (!isRefused) text = spelledOut(text)
+  if (!isRefused) text = spelledOut(text, keepsPrice)
   const plain = terms(text), expanded = terms(text, true), end = plain.at(-1)
   const isOpen = end?.term.endsWith(end.at(-1)) && !isRefused
   const counted = withoutStops(plain.map((term, at) => ({ term, other: expanded[at], names: [] })), ({ term }) => term)
@@ -144,7 +159,7 @@ export function wanted(text, meanings, isRefused) {
   const single = ({ term = [] } = {}) => term.length === 1 && !isRun(term[0]) ? term[0] : ""
   const last = ({ term }) => isOpen && term?.term === end.term && (term.length === 1 || [...term.at(-1)].length > 1) ? "" : " "
   return all.map((word, at) => {
-    if (word.forms) return { forms: word.forms, more: [], isTerm: true }
+    if (word.forms) return { forms: word.forms, more: [] }
     const found = [word.term, word.other].flatMap(term => {
       const phrase = term.flatMap(words), hasRun = term.some(isRun)
       if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
@@ -159,6 +174,6 @@ export function wanted(text, meanings, isRefused) {
         if (!some.includes("")) found.push(...together(some).map(it => it + last(all[end - 1])))
       }
     }
-    return { forms: [...found, ...word.names], more: own.length > 2 && !meanings(own)[0] ? numbers(own) : [], isTerm: !single(word) }
+    return { forms: [...found, ...word.names], more: own.length > 2 && !meanings(own)[0] ? numbers(own) : [], own }
   })
 }
