@@ -9,7 +9,7 @@ enum AmenityNames {
     [
       """
       breakfast|Frühstück|Fruehstueck|petit déjeuner|petit-déjeuner|petits déjeuners|desayuno|colazione|café da manhã|pequeno-almoço\
-      |ontbijt|śniadanie|śniadania|kahvaltı|завтрак|завтрака|завтраком|сніданок|πρωινό|朝食|早餐|조식|อาหารเช้า|إفطار\
+      |ontbijt|śniadanie|śniadania|kahvaltı|завтрак|завтрака|завтраком|сніданок|πρωινό|朝食|朝食付き|早餐|含早餐|조식|อาหารเช้า|إفطار\
       |ארוחת בוקר|नाश्ता
       """,
       """
@@ -45,6 +45,8 @@ enum AmenityNames {
   ]
   private static let refusable = all.prefix(8).flatMap(\.self) + others
   private static let refusableKeys = Set(refusable.map(PlaceNames.folded))
+  private static let unspaced = refusable.filter { ($0.unicodeScalars.first?.value ?? 0) >= 0x2E80 }
+  private static let unspacedKeys = Set(unspaced.map(PlaceNames.folded))
 
   /// What stands before it.
   private static let before = [
@@ -53,6 +55,8 @@ enum AmenityNames {
     "بدون", "ללא",
   ]
   private static let beforeKeys = Set(before.map(PlaceNames.folded))
+  private static let firstKeys = Set(
+    before.map { PlaceNames.folded(String($0.prefix { $0 != " " })) })
   /// What may follow it.
   private static let after = [
     "allowed", "included", "erlaubt", "inbegriffen", "inklusive", "admis", "inclus", "incluido",
@@ -72,10 +76,10 @@ enum AmenityNames {
       return Set(names + plain).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
         .joined(separator: "|")
     }
-    let names = either(refusable)
-    return "(?<!\\S)(?:(?:" + either(before) + ")\\s+(" + names + ")(?:\\s+(?:" + either(after)
-      + "))?|(?:" + prefixes.joined(separator: "|") + ")(" + names + ")|(" + names + ")(?:"
-      + suffixes.joined(separator: "|") + "))[.,;!?]*(?!\\S)"
+    let names = either(unspaced)
+    return "(?<!\\S)(?:(?:" + either(before) + ")\\s+(" + either(refusable) + ")(?:\\s+(?:"
+      + either(after) + "))?|(?:" + prefixes.joined(separator: "|") + ")(" + names + ")|(" + names
+      + ")(?:" + suffixes.joined(separator: "|") + "))[.,;!?]*(?!\\S)"
   }()
 
   /// What a search does not want.
@@ -93,11 +97,12 @@ enum AmenityNames {
     for (affixes, isPrefix) in [(prefixes, true), (suffixes, false)] {
       for affix in affixes where isPrefix ? token.hasPrefix(affix) : token.hasSuffix(affix) {
         let name = String(isPrefix ? token.dropFirst(affix.count) : token.dropLast(affix.count))
-        if refusableKeys.contains(PlaceNames.folded(name)) {
+        if unspacedKeys.contains(PlaceNames.folded(name)) {
           return Refused(negation: "", name: name, count: 1)
         }
       }
     }
+    guard firstKeys.contains(PlaceNames.folded(String(token))) else { return nil }
     let keys = tokens[index..<min(index + 6, tokens.count)].map { PlaceNames.folded(String($0)) }
     for words in [1, 2] where words < keys.count {
       guard beforeKeys.contains(keys[..<words].joined()) else { continue }

@@ -22,6 +22,7 @@ extension CatalogueSearch {
     var counted: [CountedWord] = []
     for part in parts {
       let hotels = try countAtMost(Self.mostCounted, inWords: part.any)
+      guard hotels > 0 || !part.isRequired else { return Found(rows: [], total: 0) }
       guard hotels > 0 else { continue }
       counted.append(
         CountedWord(

@@ -68,14 +68,15 @@ struct PriceWish: Equatable {
     }
     let end = "(?![\\p{L}\\p{N}])"
     let amount = "\\d[.,]?\\d(?:[\\d.,]*\\d)?"
-    let signed = "(?:[^\\s\\p{L}\\d]\\s*)?" + amount
-    let unit = "(?:\\s*(?:[" + signs + "]|" + either(currencies) + end + "))"
+    let currency = either(currencies)
+    let signed = "(?:[^\\s\\p{L}\\d]\\s*|" + currency + "\\s+)?" + amount
+    let unit = "(?:\\s*(?:[" + signs + "]|" + currency + end + "))"
     let second = unit + "?(?:\\s*[" + dashes + "]\\s*|\\s+" + either(to) + "\\s+)" + signed
     let forms = [
       either(limits) + "[.:]?\\s+" + signed + "(?:" + second + ")?(?!\\s*" + either(counted) + end
         + ")",
       either(from) + "\\s+" + signed + second,
-      "[" + signs + "]\\s*" + amount + "(?:" + second + ")?",
+      "(?:[" + signs + "]\\s*|" + currency + "\\s+)" + amount + "(?:" + second + ")?",
       amount + "(?:" + second + ")?" + unit,
     ]
     return "(?<!\\S)(?:(?:" + forms.joined(separator: "|") + ")(?:\\s*(?:" + either(units) + end

@@ -196,15 +196,19 @@ struct WordQuery {
   var isOneTerm: Bool { texts.count == 1 && texts[0].words.count == 1 }
 
   /// The expressions for each word, for each part of a term, and for the words of a place's name together, alone: for hotels
-  /// that have it, for those whose place or title has it, and for those whose place has it.
-  var parts: [(any: String, titled: String, place: String)] {
+  /// that have it, for those whose place or title has it, and for those whose place has it. `isRequired` is true of a place's
+  /// name that is all of the text about the location: nobody who asks for Lyon wants Tokyo.
+  var parts: [(any: String, titled: String, place: String, isRequired: Bool)] {
     var known: Set<String> = []
     return texts.flatMap { text in
-      Self.units(of: text.words).map { words in
+      let units = Self.units(of: text.words)
+      return units.map { words in
         (
           any: "(" + withoutExcluded(words.map(text.expression).joined(separator: " AND ")) + ")",
           titled: words.map { text.place(of: $0, orTitle: true) }.joined(separator: " AND "),
-          place: words.map { text.place(of: $0, orTitle: false) }.joined(separator: " AND ")
+          place: words.map { text.place(of: $0, orTitle: false) }.joined(separator: " AND "),
+          isRequired: text.isAboutPlace && units.count == 1
+            && PlaceNames.all.isPlace(words.compactMap(\.single).joined())
         )
       }
     }.filter { known.insert($0.any).inserted }

@@ -41,6 +41,9 @@ function withMost(hotels, words) {
     from += count
   }
   const counted = parts.map(words => ({ words, set: new Set(hotels.filter(it => words.every(word => has(it, word)))) })).filter(({ set }) => set.size)
+  // Nobody who asks for Lyon wants Tokyo.
+  const [place, other] = parts.filter(([{ at }]) => at)
+  if (place && !other && !counted.some(({ words }) => words === place) && isPlace(place.map(it => it.own).join(""))) return []
   const least = words.length > 1 ? 1 : Math.floor(parts.length / 2) + 1
   if (counted.length < least) return []
   const withAll = words => hotels.filter(it => words.every(({ set }) => set.has(it)))
