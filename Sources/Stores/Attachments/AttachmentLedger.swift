@@ -111,10 +111,15 @@ extension StoreChanges {
       }
       return key
     case .new(let new):
-      let facts = new.facts
-      if try attachment(facts.key) != nil {
-        try removeUpload(facts.pieces)
-        return facts.key
+      var facts = new.facts
+      if let known = try attachment(facts.key) {
+        if try isComplete(known) {
+          try removeUpload(facts.pieces)
+          return facts.key
+        }
+        // These bytes take the place of the incomplete ones, for all documents that name them.
+        facts.documents = known.documents
+        try remove(known)
       }
       if let held = new.held {
         write(held, of: facts.pieces, from: 0)
@@ -128,6 +133,20 @@ extension StoreChanges {
       write(LocalEdit(.attachment(sha1: facts.sha1), key))
       return facts.key
     }
+  }
+
+  /// Whether no byte of an attachment was lost.
+  /// - Throws: `integrity` for a damaged piece, which a repair then removes.
+  private func isComplete(_ facts: AttachmentFacts) throws -> Bool {
+    // What this update itself has recorded was not lost.
+    guard try view.attachment(facts.key)?.pieces == facts.pieces else { return true }
+    var (count, bytes) = (0, Int64(0))
+    try view.locals(.below(LocalID.pieces(of: facts.pieces))) { _, piece in
+      count += 1
+      bytes += Int64(piece.body.count)
+      return true
+    }
+    return count == facts.pieceCount && bytes == facts.length
   }
 
   /// Counts one document more or less that names some bytes, and removes bytes that none names.

@@ -93,6 +93,28 @@ extension StorageConformance {
         try require(try await store.repair().lostAttachments, is: 1, "without a count of bytes")
       }
     },
+    Claim("bytes that come again take the place of incomplete ones, for all documents") { bench in
+      for inParts in [false, true] {
+        try await bench.withDocuments { store in
+          let bytes = AttachedBytes.some(200_000)
+          let (one, two) = (try DocumentID("a"), try DocumentID("b"))
+          let first = try await store.attach(bytes, to: one)
+          try await store.losePiece()
+          let second = try await store.attach(bytes, to: two, inParts: inParts)
+          try require(try await store.repair().lostAttachments, is: 0, "nothing is incomplete")
+          for (id, revision) in [(one, first), (two, second)] {
+            let facts = try await store.facts(id, revision)
+            try require(
+              try await store.bytes(0..<200_000, of: facts) == bytes, "all bytes of \(id)")
+          }
+          try await store.purge(one, first)
+          try require(try await store.pieces(), is: 4, "the other document keeps them")
+          try await store.purge(two, second)
+          try require(try await store.pieces(), is: 0, "pieces")
+          try require(try await store.attached(), is: 0, "counted once")
+        }
+      }
+    },
     Claim("attachments whose document does not come are removed") { bench in
       let clock = ManualClock()
       try await bench.withDocuments(clock) { store in
