@@ -8,11 +8,14 @@ extension PostgresDatabase {
   /// The keys of one page of ``visitErasures(_:)``.
   private static let pageSize: Int64 = 1_000
 
-  /// Records only stores of guests, users and lists.
+  /// Records only stores of guests, users and lists; also one without a row in `names`. That row may have been lost, and a
+  /// repair would register the store's other rows again.
   package func noteErasure(of name: StoreName) async throws {
     guard name.isPersonal else { return }
     try await repeating { connection in
-      guard try name.isUser || NameRow(name.key, on: connection)?.state == .there else { return }
+      guard try name.isUser || NameRow(name.key, on: connection)?.state ?? .there == .there else {
+        return
+      }
       _ = try connection.transact(ErasureLog.adding([name.key]))
     }
   }

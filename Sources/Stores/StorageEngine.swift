@@ -15,8 +15,8 @@ package protocol StorageEngine: Sendable {
   func open(_ name: StoreName, creating: Bool) async throws -> (any StoreStorage)?
 
   /// Records durably that a store will be erased for good, for the person who restores a backup, and for other
-  /// processes that may be about to create it. Does nothing when the store is absent, unless it is a user's, whose
-  /// account a backup may contain. Does nothing in an engine without backups.
+  /// processes that may be about to create it. Does nothing when the store is certainly absent, unless it is a user's,
+  /// whose account a backup may contain. Does nothing in an engine without backups.
   func noteErasure(of name: StoreName) async throws
 
   /// Erases a store that is not open: its files and its entry in the registry. Its data can't be read
