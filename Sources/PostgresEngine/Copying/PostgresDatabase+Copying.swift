@@ -30,7 +30,7 @@ extension PostgresDatabase: CopyingEngine {
 
   package func rowWriter(of name: StoreName, epoch: String) async throws -> any RowWriter {
     let staged = StoreName.staged(name)
-    _ = try await erase(staged)
+    try await eraseCopy(staged)
     let number = try await repeating { connection in
       guard let row = try Self.make(staged, epoch: epoch, at: self.clock.now(), on: connection)
       else {
@@ -47,7 +47,7 @@ extension PostgresDatabase: CopyingEngine {
     while true {
       let names = try await names(in: StoreName.stagedNamespace, after: nil, limit: 500)
       if names.isEmpty { break }
-      for name in names { _ = try await erase(name) }
+      for name in names { try await eraseCopy(name) }
     }
     try await repeating { connection in
       _ = try connection.run([
@@ -58,6 +58,20 @@ extension PostgresDatabase: CopyingEngine {
     }
   }
 
+  /// Erases a staged store, also one whose row in `names` is damaged: then by its other rows, which have its key.
+  private func eraseCopy(_ name: StoreName) async throws {
+    do { _ = try await erase(name) } catch let error as ServiceError where error.code == .integrity
+    {
+      try await repeating { connection in
+        for row in try Self.soundRows(of: name.key, on: connection) {
+          try Self.finishErasing(NameRow(of: row, key: name.key), on: connection)
+        }
+        _ = try connection.run([Call(Self.forgetName, .text(name.key))])
+      }
+    }
+  }
+
+  private static let forgetName = Statement("", "DELETE FROM names WHERE key = $1")
   private static let forgetNames = Statement(
     "forget_names", "DELETE FROM names WHERE key >= $1 AND key < $2 AND state = 2")
 }

@@ -27,11 +27,16 @@ extension PostgresDatabase {
       _ = try NameRow(key, on: connection)
       return false
     } catch let error as ServiceError where error.code == .integrity {
-      let rows = try connection.run([Call(rowsOfKey, .text(key))])[0].all
-      let found = rows.compactMap { try? StoreRow($0) }.filter { !$0.isErased }
+      let found = try soundRows(of: key, on: connection)
       guard let row = found.first, found.count == 1 else { throw error }
       return try NameRow(of: row, key: key).replaceDamaged(on: connection)
     }
+  }
+
+  /// The rows of stores with a key that can be read and are not erased. Reads all of `stores`.
+  static func soundRows(of key: String, on connection: Connection) throws -> [StoreRow] {
+    try connection.run([Call(rowsOfKey, .text(key))])[0].all
+      .compactMap { try? StoreRow($0) }.filter { !$0.isErased }
   }
 
   /// Registers the stores whose rows in `names` are lost again, with their numbers, unless they are in the log of erasures:

@@ -117,6 +117,36 @@ import Testing
     }
   }
 
+  /// A row of a copy that was interrupted is damaged. It hinders no later copy, and nothing of it stays.
+  @Test(arguments: [
+    "UPDATE names SET number = number + 1", "UPDATE names SET state = 7",
+    "UPDATE names SET epoch = '\\xff'", "UPDATE stores SET live = 9",
+  ])
+  func damagedRowOfAnUnfinishedCopyHindersNoOther(_ sql: String) async throws {
+    let (directory, fixture) = (try TemporaryDirectory(), try DatabaseFixture())
+    try await withEngine(directory) { engine in
+      try await fixture.withNode { node in
+        try await put("a", in: engine)
+        for isSameStore in [true, false] {
+          let other = isSameStore ? name : try user(9)
+          let writer = try await node.rowWriter(of: other, epoch: StoreHeader.freshEpoch())
+          let reader = try #require(try await engine.rowReader(of: name))
+          var walk = try await RowWalk(over: reader)
+          try await writer.write(try #require(try await walk.next()))
+          await reader.close()
+          let isStaged =
+            sql.contains("names") ? "key > 'staged' AND key < 'stagee'" : "key LIKE 'staged%'"
+          try fixture.execute(sql + " WHERE " + isStaged)
+          if !isSameStore { try await node.removeUnfinishedCopies() }
+          _ = try await StoreTransfer(from: engine, to: node).copy(name)
+          #expect(try await digest(of: name, in: engine) == digest(of: name, in: node))
+        }
+        #expect(try fixture.execute("SELECT count(*) FROM names WHERE state <> 2") == [1])
+        #expect(try fixture.execute("SELECT count(DISTINCT store) FROM documents") == [1])
+      }
+    }
+  }
+
   @Test func earlierCopyIsReplacedAndALaterStateIsNot() async throws {
     let (directory, fixture) = (try TemporaryDirectory(), try DatabaseFixture())
     try await withEngine(directory) { engine in
