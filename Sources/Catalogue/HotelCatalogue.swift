@@ -101,6 +101,8 @@ package final class HotelCatalogue: HotelSearching {
       @escaping @Sendable (inout CatalogueReader, InterruptionFlag) throws(SearchError) ->
       Answer
   ) async throws(SearchError) -> Answer {
+    // The first search waits for them, but they do not count for its time limit.
+    await PlaceNames.make()
     let answer = try await semaphore.withPermit { index throws(SearchError) in
       // The caller may have left while it waited.
       if Slice.isEnded || Task.isCancelled { throw .interrupted }

@@ -1,4 +1,5 @@
 import Documents
+import Scheduling
 import Text
 
 /// The names under which people look for the place of a hotel: a country's codes, its English and own names and its
@@ -6,6 +7,14 @@ import Text
 package struct PlaceNames: Sendable {
   /// The names of all countries, made at the first use.
   static let all = PlaceNames()
+
+  /// Makes ``all``, which takes some 100 ms of a processor, on a thread that yields to no other. Threads that search yield
+  /// to all others, so on a busy machine it would take them seconds.
+  static func make() async { await making.value }
+
+  private static let making = Task.detached {
+    await ThreadPool.with(name: "places") { threads in await threads.run { _ = all } }
+  }
 
   /// The names of a country, by its code.
   private(set) var countries: [String: Set<String>] = [:]
