@@ -17,7 +17,7 @@ import pytest
 import requests
 
 from couch import Account, Database
-from faults import listed, metric, put, store_file
+from faults import Injected, listed, metric, put, store_file
 from waiting import PATIENCE, wait_until
 from server import BINARY, Server
 from test_feeds import many
@@ -312,3 +312,27 @@ def test_requests_are_taken_for_a_while_after_sigterm(start):
     assert server.logged("stops soon", "seconds=20")
     assert put(server, token, "late").status_code == 201
     assert server.stop() == 0
+
+
+@pytest.mark.nightly
+@pytest.mark.fault("F23")
+def test_a_stop_ends_in_time_though_the_disk_never_answers(start):
+    server = start()
+    token = server.guest()
+    assert put(server, token, "kept").status_code == 201
+
+    def write():
+        with contextlib.suppress(requests.RequestException):
+            put(server, token, "unanswered")
+
+    waiting = threading.Thread(target=write)
+    with Injected(server, "fdatasync:delay_enter=120000000") as injected:
+        waiting.start()
+        wait_until(lambda: injected.calls, "nothing was written")
+        began = time.monotonic()
+        assert server.stop() == 1
+        assert 25 < time.monotonic() - began < 40
+    waiting.join()
+    assert any("the stop takes too long" in line for line in server.log)
+    # What was never answered may be there.
+    assert "kept" in listed(start(), token)

@@ -40,25 +40,6 @@ struct HealthService: Service {
   }
 }
 
-/// Reports the stop in `/readyz` at once, and lets the server continue for a while, so that load balancers notice in
-/// time. It is the last service, so it is told first to stop, and the others wait for it.
-struct DrainService: Service {
-  let health: Health
-  let delay: Duration
-  let logger: Logger
-
-  func run() async throws {
-    try? await gracefulShutdown()
-    health.stop()
-    guard delay > .zero else { return }
-    logger.notice(
-      "the server stops soon: it still accepts requests, /readyz answers 503",
-      metadata: ["seconds": "\(delay.components.seconds)"])
-    // A cancelled task, of a server that fails, does not wait.
-    try? await Task.sleep(for: delay)
-  }
-}
-
 /// Keeps the operators' own port open until all later services have stopped.
 struct OperationsService: Service {
   let listener: OperationsListener
