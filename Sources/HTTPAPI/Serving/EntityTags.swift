@@ -87,14 +87,16 @@ extension EntityTags {
     of call: Call, strong: Bool, none: Condition, exists: Condition, absent: Condition,
     matches: ([String]) -> Condition
   ) throws(Problem) -> Condition {
-    if let wanted = try EntityTags(call, .ifMatch, strong: strong) {
-      return wanted.isAny ? exists : matches(wanted.tags)
-    }
-    guard let unwanted = try EntityTags(call, .ifNoneMatch, strong: false) else { return none }
-    guard unwanted.isAny else {
+    let unwanted = try EntityTags(call, .ifNoneMatch, strong: false)
+    if let unwanted, !unwanted.isAny {
       throw Problem.invalidHeader("If-None-Match must be * on a write")
     }
-    return absent
+    guard let wanted = try EntityTags(call, .ifMatch, strong: strong) else {
+      return unwanted == nil ? none : absent
+    }
+    // Nothing is there and is not: both together match no state (RFC 9110, section 13.2.2).
+    guard unwanted == nil else { return matches([]) }
+    return wanted.isAny ? exists : matches(wanted.tags)
   }
 }
 
