@@ -67,4 +67,59 @@ import Testing
       #expect(tags.count == 2)
     }
   }
+
+  /// What a member sees of a bookmark is not of its revision alone.
+  @Test func bookmarkHasAnotherTagWhenWhoAddedItLeaves() async throws {
+    try await ListFixture.open { list in
+      #expect(
+        try await list.call(.editor, .put, "/bookmarks/a", body: #"{"name":"A"}"#).status == 201)
+      let named = try await list.call(.owner, .get, "/bookmarks/a")
+      let tag = try #require(named.headers[.eTag])
+      #expect(named["addedBy"] != nil)
+      #expect(
+        try await list.call(.owner, .get, "/bookmarks/a", headers: [.ifNoneMatch: tag]).status
+          == 304)
+      #expect(
+        try await list.call(.owner, .delete, "/members/\(try #require(named["addedBy"]))").status
+          == 204)
+      let later = try await list.call(.owner, .get, "/bookmarks/a", headers: [.ifNoneMatch: tag])
+      #expect(later.status == 200 && later["addedBy"] == nil && later["rev"] == named["rev"])
+      // A write compares the revision.
+      let written = try await list.call(
+        .owner, .put, "/bookmarks/a", body: #"{"name":"B"}"#, headers: [.ifMatch: tag])
+      #expect(written.status == 200)
+    }
+  }
+
+  /// The list's note is deleted and made again meanwhile.
+  @Test func draftHasAnotherTagWhenTheListsNoteBecomesAnother() async throws {
+    try await ListFixture.open { list in
+      let (note, draft) = (#"{"markdown":"one"}"#, #"{"markdown":"two"}"#)
+      #expect(try await list.call(.editor, .put, "/notes/Plan", body: note).status == 201)
+      #expect(
+        try await list.call(.owner, .put, "/notes/Plan?draft=true", body: draft).status == 201)
+      let first = try await list.call(.owner, .get, "/notes/Plan")
+      let tag = try #require(first.headers[.eTag])
+      list.api.clock.advance(seconds: 60)
+      #expect(try await list.call(.editor, .delete, "/notes/Plan").status == 204)
+      #expect(try await list.call(.editor, .put, "/notes/Plan", body: note).status == 201)
+      let later = try await list.call(.owner, .get, "/notes/Plan", headers: [.ifNoneMatch: tag])
+      #expect(later.status == 200 && later["createdAt"] != first["createdAt"])
+      #expect(later["rev"] == first["rev"])
+    }
+  }
+
+  /// RFC 9110, section 13.2.2: both fields of a condition have to hold.
+  @Test func writeThatWantsARevisionAndNoneIsRefused() async throws {
+    try await APIFixture.open { api in
+      let anna = try await api.user("anna")
+      let tag = try await api.bookmark("a", anna)
+      for wanted in [tag, "*"] {
+        let written = try await api.call(
+          .put, "/v1/bookmarks/a", token: anna, body: #"{"name":"b"}"#,
+          headers: [.ifMatch: wanted, .ifNoneMatch: "*"])
+        #expect(written.status == 412)
+      }
+    }
+  }
 }

@@ -154,8 +154,8 @@ struct ListContentController: Sendable {
     _ call: Call, _ list: AccountID, _ person: Principal
   ) async throws -> Response {
     let note = try await drafts.note(try call.parameter("title"), of: list, for: person)
-    let revision = note.revision.description
-    let tag = note.isDraft ? EntityTags.tag(revision, of: person.id.text) : revision
+    let tag =
+      note.isDraft ? EntityTags.tag(note, draftOf: person.id) : note.revision.description
     let fields = HTTPFields.tagged(tag)
     if let answer = try call.notModified(tag, fields) { return answer }
     return .json(headers: fields) { $0.note(note) }
@@ -240,10 +240,14 @@ struct ListContentController: Sendable {
       bookmark = draft.bookmark(over: bookmark)
     }
     guard var bookmark else { throw Problem.notFound }
-    let revision = bookmark.revision.description
-    let tag = bookmark.isDraft ? EntityTags.tag(revision, of: person.id.text) : revision
-    if let answer = try call.notModified(tag, .tagged(tag)) { return answer }
     bookmark.addedBy = try await adders(of: [id], on: list)[id]
+    let revision = bookmark.revision.description
+    // The revision stays when who added the bookmark leaves the list, and is no longer named.
+    let tag =
+      bookmark.isDraft
+      ? EntityTags.tag(bookmark, draftOf: person.id)
+      : bookmark.addedBy.map { EntityTags.tag(revision, of: $0) } ?? revision
+    if let answer = try call.notModified(tag, .tagged(tag)) { return answer }
     return .json(bookmark.bytes, headers: .tagged(tag))
   }
 

@@ -101,15 +101,15 @@ struct ListDraftController: Sendable {
   }
 
   private static func answer(_ draft: ListDraft, isNew: Bool, to author: AccountID) -> WriteAnswer {
-    guard draft.content != nil, let revision = draft.revision else { return .noContent() }
+    guard draft.content != nil else { return .noContent() }
     let status = isNew ? HTTPResponse.Status.created : .ok
-    let fields = HTTPFields.tagged(EntityTags.tag(revision.description, of: author.text))
     if let bookmark = draft.bookmark(over: nil) {
+      let fields = HTTPFields.tagged(EntityTags.tag(bookmark, draftOf: author))
       return WriteAnswer(status, headers: fields, body: bookmark.bytes)
     }
-    return .json(status, headers: fields) { writer in
-      if let note = draft.note(over: nil) { writer.note(note) }
-    }
+    guard let note = draft.note(over: nil) else { return .noContent() }
+    let fields = HTTPFields.tagged(EntityTags.tag(note, draftOf: author))
+    return .json(status, headers: fields) { $0.note(note) }
   }
 
   /// Saves a note, or its removal, as a draft.
@@ -217,5 +217,21 @@ extension Call {
       }
       return .seen(revision)
     }
+  }
+}
+
+/// The entity tags of what the author of a draft sees. Its revision does not say what is of the list's document, which
+/// others change.
+extension EntityTags {
+  fileprivate static func tag(
+    _ state: RevisionID, _ author: AccountID, _ others: String
+  ) -> String { tag(state.description, of: author.text + others) }
+
+  static func tag(_ bookmark: Bookmark, draftOf author: AccountID) -> String {
+    tag(bookmark.revision, author, String(decoding: bookmark.bytes, as: UTF8.self))
+  }
+
+  static func tag(_ note: ListNote, draftOf author: AccountID) -> String {
+    tag(note.revision, author, note.createdAt.rfc3339)
   }
 }
