@@ -181,10 +181,10 @@ extension AccountService {
 
   /// The guest of a token. The guest may already be adopted; ``adopt(_:into:)`` decides whether another adoption is
   /// allowed.
-  /// - Returns: nil if the token has expired, or if its session has ended.
+  /// - Returns: nil without a token, if it has expired, or if its session has ended.
   /// - Throws: `invalidToken` for any other token that is not a guest's.
-  func guest(provedBy token: String) async throws -> AccountID? {
-    guard let principal = try await bearer(of: token) else { return nil }
+  package func guest(provedBy token: String?) async throws -> AccountID? {
+    guard let token, let principal = try await bearer(of: token) else { return nil }
     guard principal.kind == .guest else { throw ServiceError.invalidToken("no guest's") }
     return principal.id
   }
@@ -192,7 +192,7 @@ extension AccountService {
   /// Whom a token proves that comes with a log-in; nil if it has expired, or if its session has ended. Such a token does
   /// not make a right password wrong.
   /// - Throws: `invalidToken`.
-  func bearer(of token: String) async throws -> Principal? {
+  package func bearer(of token: String) async throws -> Principal? {
     let principal: Principal
     do { principal = try await verify(token: token).principal } catch {
       guard ServiceError(error)?.code == .expiredToken else { throw error }

@@ -146,6 +146,31 @@ import Testing
     }
   }
 
+  /// After the sign-up they would be refused, and the account could not read why.
+  @Test func signUpTakesTheGuestsAcceptedWritesAlong() async throws {
+    let latch = Latch()
+    try await APIFixture.open(pause: { _ in await latch.wait() }) { api in
+      let token = try await api.guest()
+      let me = try await api.call(.get, "/v1/me", token: token)
+      let owner = try #require(me["id"].flatMap { AccountID($0) })
+      api.search.fail(with: .unavailable)
+      try await api.call(.put, "/v1/bookmarks/a", token: token, headers: Self.async)
+      try await api.call(.put, "/v1/bookmarks/b", token: token, body: "{}", headers: Self.async)
+      async let signUp = api.call(
+        .post, "/v1/users", token: token, body: APIFixture.credentials("anna"))
+      while api.pendingWrites.accepts(from: owner) {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      let late = try await api.call(
+        .put, "/v1/bookmarks/c", token: token, body: "{}", headers: Self.async)
+      #expect(late.status == 201, "nothing is accepted any more before it is done")
+      latch.open()
+      let user = try #require(try await signUp["token"])
+      #expect(Set(try await api.call(.get, "/v1/bookmarks", token: user).ids) == ["b", "c"])
+      #expect(api.pendingWrites.accepts(from: owner))
+    }
+  }
+
   @Test func writeThatWaitedWhileTheAccountWasErasedMakesNoStore() async throws {
     let latch = Latch()
     try await APIFixture.open(pause: { _ in await latch.wait() }) { api in

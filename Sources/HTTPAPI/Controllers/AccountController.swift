@@ -14,6 +14,8 @@ struct AccountController: Sendable {
   let address: ServerAddress
   /// Sessions that are only in a browser's cookie.
   let browsers: BrowserSessions
+  /// The writes that were answered before they are done.
+  let writes: PendingWrites
 
   var routes: [Route] {
     [
@@ -35,9 +37,11 @@ struct AccountController: Sendable {
             "To sign up, send the guest's token as Authorization: Bearer")
         }
         let takesCookie = try authentication.takesCookie(call, isRequired: body.isForCookie)
-        let session = try await accounts.signUp(
-          username: body.username, password: body.password,
-          guest: caller?.kind == .guest ? caller : nil, from: call.address)
+        let guest = caller?.kind == .guest ? caller : nil
+        let session = try await writes.settled(guest?.id) {
+          try await accounts.signUp(
+            username: body.username, password: body.password, guest: guest, from: call.address)
+        }
         return sessionAnswer(
           .created, session, nil, isForCookie: body.isForCookie, takesCookie: takesCookie)
       },
@@ -76,9 +80,11 @@ struct AccountController: Sendable {
   private func logIn(_ body: JSONNode, _ call: Call) async throws -> Session {
     let body = try CredentialsBody(body)
     let guest = body.isForCookie ? try await browsers.guestToken(call) : nil
-    return try await accounts.logIn(
-      username: body.username, password: body.password, guestToken: body.guestToken ?? guest,
-      from: call.address)
+    let token = body.guestToken ?? guest
+    return try await writes.settled(try await accounts.guest(provedBy: token)) {
+      try await accounts.logIn(
+        username: body.username, password: body.password, guestToken: token, from: call.address)
+    }
   }
 
   /// A session for the ID token of another issuer. The guest's token is in the body, or is the request's own.
@@ -93,9 +99,17 @@ struct AccountController: Sendable {
       bearer = token
     }
     let guest = try CredentialsBody.isForCookie(body) ? try await browsers.guestToken(call) : nil
-    return try await accounts.exchange(
-      idToken: token, guestToken: try CredentialsBody.guestToken(in: body) ?? guest,
-      bearer: bearer, from: call.address)
+    let guestToken = try CredentialsBody.guestToken(in: body) ?? guest
+    var leaving = try await accounts.guest(provedBy: guestToken)
+    if guestToken == nil, let bearer, let caller = try await accounts.bearer(of: bearer),
+      caller.kind == .guest
+    {
+      leaving = caller.id
+    }
+    return try await writes.settled(leaving) {
+      try await accounts.exchange(
+        idToken: token, guestToken: guestToken, bearer: bearer, from: call.address)
+    }
   }
 
   private func sessionAnswer(

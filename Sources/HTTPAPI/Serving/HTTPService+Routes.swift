@@ -29,7 +29,7 @@ extension HTTPService {
     let groups: [[Route]] = [
       AccountController(
         accounts: accounts, hotels: hotels, authentication: authentication, address: address,
-        browsers: browsers
+        browsers: browsers, writes: pendingWrites
       ).routes,
       MeController(
         accounts: accounts, hotels: hotels, lists: lists, stores: stores, renewal: renewal,

@@ -258,6 +258,10 @@ enum Limits {
     (
       "pendingWriteStopSeconds", PendingWrites.stopSeconds, "seconds for them when the server stops"
     ),
+    (
+      "pendingWriteSettleSeconds", PendingWrites.settleSeconds,
+      "seconds for them when a guest signs up or logs in"
+    ),
   ]
 
   private static let sync: [(String, Int, String)] = [

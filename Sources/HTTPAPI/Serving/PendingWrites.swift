@@ -19,6 +19,8 @@ package final class PendingWrites: Sendable {
   ]
   /// How long a stopping server carries out accepted writes, in seconds.
   package static let stopSeconds = 10
+  /// How long a guest's sign-up waits for the guest's accepted writes, in seconds.
+  static let settleSeconds = 10
   /// How many answers without a store to keep them are remembered here, the newest ones.
   static let rememberedAtMost = 1_000
 
@@ -49,6 +51,8 @@ package final class PendingWrites: Sendable {
     var remembered: [String: KeptAnswer] = [:]
     var rememberedOrder: [String] = []
     var isStopping = false
+    /// The guests who become an account at the moment, and in how many requests.
+    var settling: [AccountID: Int] = [:]
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -59,6 +63,35 @@ package final class PendingWrites: Sendable {
 
   /// Whether the server stops. It then accepts nothing before it is done, and tries nothing again.
   var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  /// Whether a person's write may be accepted before it is done: not while the server stops or the guest becomes an
+  /// account.
+  func accepts(from owner: AccountID) -> Bool {
+    state.withLock { !$0.isStopping && $0.settling[owner] == nil }
+  }
+
+  /// Runs a sign-up or log-in that ends a guest when the guest's accepted writes are done. After it they would be refused,
+  /// and nobody could read their receipts. Meanwhile nothing of the guest is accepted before it is done.
+  ///
+  /// After ``settleSeconds`` it runs nevertheless.
+  /// - Parameter guest: nil for a sign-up or log-in without a guest.
+  func settled<Value>(
+    _ guest: AccountID?, _ body: () async throws -> Value
+  ) async throws -> Value {
+    guard let guest else { return try await body() }
+    state.withLock { $0.settling[guest, default: 0] += 1 }
+    defer {
+      state.withLock { state in
+        let left = state.settling[guest, default: 1] - 1
+        state.settling[guest] = left > 0 ? left : nil
+      }
+    }
+    let end = ContinuousClock.now + .seconds(Self.settleSeconds)
+    while state.withLock({ $0.accepted[guest] != nil }), ContinuousClock.now < end {
+      try await Work.waiting { try await Task.sleep(for: .milliseconds(10)) }
+    }
+    return try await body()
+  }
 
   /// Begins a write; ``end(_:)`` ends it. It waits for a write of the same name that is being carried out.
   /// - Parameter receipt: the receipt of an accepted write; nil if a client waits for the answer.
@@ -87,6 +120,7 @@ package final class PendingWrites: Sendable {
         return entry
       }
       if receipt != nil {
+        guard state.settling[name.owner] == nil else { throw Self.full }
         guard state.accepted[name.owner, default: 0] < Self.perPrincipal else {
           throw Self.tooMany
         }

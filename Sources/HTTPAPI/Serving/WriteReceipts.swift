@@ -48,7 +48,9 @@ struct WriteReceipts: Sendable {
     let write = Write(
       name: WriteReceipt.Name(owner: principal.id, token: options.token), request: request,
       list: call.namedList, principal: principal, call: call, route: route)
-    if options.isAsync, route.answer == .kept, let bodyBytes, !pending.isStopping {
+    if options.isAsync, route.answer == .kept, let bodyBytes,
+      pending.accepts(from: principal.id)
+    {
       return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: options.hasKey)
     }
     guard options.hasKey else { return try await route.run(call, principal) }
