@@ -165,7 +165,8 @@ import Testing
         .put, "/v1/bookmarks/c", token: token, body: "{}", headers: Self.async)
       #expect(late.status == 201, "nothing is accepted any more before it is done")
       latch.open()
-      let user = try #require(try await signUp["token"])
+      let session = try await signUp
+      let user = try #require(session["token"])
       #expect(Set(try await api.call(.get, "/v1/bookmarks", token: user).ids) == ["b", "c"])
       #expect(api.pendingWrites.accepts(from: owner))
     }
