@@ -107,7 +107,7 @@ struct QueryIndexTests {
       (#"{"index":{"fields":["a"]},"type":"nouveau"}"#, "501 not_implemented"),
       (#"{"index":{"fields":["a"]},"type":"geo"}"#, "400 invalid_index"),
       (#"{"index":{"fields":["a"]},"type":null}"#, "400 invalid_string"),
-      (#"{"index":{"fields":["a"]},"name":""}"#, "400 bad_request"),
+      (#"{"index":{"fields":["a"]},"name":""}"#, "400 invalid_empty_string"),
       (#"{"index":{"fields":["a"]},"name":5}"#, "400 invalid_string"),
       (#"{"index":{"fields":["a"]},"ddoc":""}"#, "400 invalid_empty_string"),
       (#"{"index":{"fields":["a"]},"ddoc":["x"]}"#, "400 invalid_string"),

@@ -65,7 +65,7 @@ import Testing
       ("key=%22x%22", []), ("startkey=%22b%22&descending=true", ["b", "a"]),
       ("endkey=%22b%22&descending=true", ["c/d", "b"]),
       ("endkey=%22b%22&descending=true&inclusive_end=false", ["c/d"]),
-      ("startkey=null", ["a", "b", "c/d"]), ("startkey=%5B%5D", []),
+      ("startkey=null", ["a", "b", "c/d"]), ("startkey=%5B%5D", ["a", "b", "c/d"]),
       ("other=1", ["a", "b", "c/d"]),
     ] as [(String, [String])])
   func listTakesCouchDBsParameters(query: String, names: [String]) async throws {
