@@ -172,6 +172,33 @@ import Testing
     }
   }
 
+  /// A browser's guest is taken over at CouchDB's address, too.
+  @Test func logInAtCouchTakesTheGuestsAcceptedWritesAlong() async throws {
+    let latch = Latch()
+    try await APIFixture.open(pause: { _ in await latch.wait() }) { api in
+      let user = try await api.user("anna")
+      let token = try await api.guest()
+      let me = try await api.call(.get, "/v1/me", token: token)
+      let owner = try #require(me["id"].flatMap { AccountID($0) })
+      api.search.fail(with: .unavailable)
+      try await api.call(.put, "/v1/bookmarks/a", token: token, headers: Self.async)
+      try await api.call(.put, "/v1/bookmarks/b", token: token, body: "{}", headers: Self.async)
+      async let logIn = api.call(
+        .post, "/couch/_session", body: #"{"name":"anna","password":"\#(APIFixture.password)"}"#,
+        headers: [
+          .origin: "http://localhost", .contentType: "application/json",
+          .cookie: SentCredentials.cookieName + "=" + token,
+        ])
+      let end = ContinuousClock.now + .seconds(5)
+      while api.pendingWrites.accepts(from: owner), ContinuousClock.now < end {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      latch.open()
+      #expect(try await logIn.status == 200)
+      #expect(try await api.call(.get, "/v1/bookmarks", token: user).ids == ["b"])
+    }
+  }
+
   @Test func writeThatWaitedWhileTheAccountWasErasedMakesNoStore() async throws {
     let latch = Latch()
     try await APIFixture.open(pause: { _ in await latch.wait() }) { api in

@@ -13,6 +13,8 @@ struct CouchSessionController: Sendable {
   let authentication: Authentication
   let browsers: BrowserSessions
   let address: ServerAddress
+  /// The writes that were answered before they are done.
+  let writes: PendingWrites
 
   var routes: [Route] {
     [
@@ -53,9 +55,11 @@ struct CouchSessionController: Sendable {
     _ = try authentication.takesCookie(call, isRequired: true)
     let (name, password) = try await credentials(call)
     // The new cookie takes the place of a guest's, who has no other credential.
-    let session = try await accounts.logIn(
-      username: name, password: password, guestToken: try await browsers.guestToken(call),
-      from: call.address)
+    let guest = try await browsers.guestToken(call)
+    let session = try await writes.settled(try await accounts.guest(provedBy: guest)) {
+      try await accounts.logIn(
+        username: name, password: password, guestToken: guest, from: call.address)
+    }
     return .json(headers: [.setCookie: address.cookie(session.token)]) { writer in
       writer.member("ok", true)
       writer.member("name", session.principal.username ?? "")

@@ -83,7 +83,8 @@ extension HTTPService {
     let groups: [[Route]] = [
       CouchServerController(databases: databases, health: health).routes,
       CouchSessionController(
-        accounts: accounts, authentication: authentication, browsers: browsers, address: address
+        accounts: accounts, authentication: authentication, browsers: browsers, address: address,
+        writes: pendingWrites
       ).routes,
       CouchAdministratorController(databases: databases, engine: engine, address: address).routes,
       CouchReplicatorController(
