@@ -107,11 +107,13 @@ struct LitePush: Sendable {
     guard let version = LiteVersion(revision) else {
       throw DocumentError(.invalidRevision, "Invalid rev format")
     }
-    let next = version.revision(below: parent)
+    let next = version.revision(below: parent, gap: Self.maximumGap)
     guard tree.takes(generation: next.generation) else {
       throw DocumentError(.invalidRevision, "The document has no generation left")
     }
-    return [next] + (parent.map { tree.history(of: $0) } ?? [])
+    guard let parent else { return [next] }
+    let missing = Self.madeUp(parent.generation + 1..<next.generation, before: next)
+    return [next] + missing + tree.history(of: parent)
   }
 
   /// The history of a client without version vectors, up to a gap that can't be filled. LiteCore's have one at most.

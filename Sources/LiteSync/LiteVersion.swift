@@ -74,14 +74,17 @@ struct LiteVersion: Hashable, Sendable {
   }
 
   /// The revision that this version becomes as the child of another one. A client that kept a revision of a tree in a conflict
-  /// sends it as a version of ``treeMaker``. The rest of its digest is not known: a hash stands for it.
-  func revision(below parent: RevisionID?) -> RevisionID {
-    let generation = parent.map { $0.generation + 1 }
-    guard isTree else { return RevisionID(generation: generation ?? 1, digest: digest) }
+  /// sends it as a version of ``treeMaker``. The rest of its digest is not known: a hash stands for it. It keeps its generation
+  /// if that is above the parent's: the client would take all later ones of a lower generation for older ones.
+  /// - Parameter most: how many generations may be between the two.
+  func revision(below parent: RevisionID?, gap most: Int = .max) -> RevisionID {
+    let next = (parent?.generation ?? 0) + 1
+    guard isTree else { return RevisionID(generation: next, digest: digest) }
+    let own = Int(time >> 40)
     let digits = String(time & 0xFF_FFFF_FFFF, radix: 16)
     let zeros = String(repeating: "0", count: Self.treeDigits - digits.utf8.count)
     return RevisionID(
-      generation: generation ?? max(1, Int(time >> 40)),
+      generation: parent != nil && own - next > most ? next : max(next, own),
       digest: RevisionDigest(zeros + digits + Hex.digest(of: text, digits: 22)))
   }
 

@@ -41,6 +41,11 @@ import Testing
     #expect(child.digest == first.digest && child.digest.text.utf8.count == 32)
     let least = try #require(LiteVersion("1@\(Self.encoding)")).revision(below: nil)
     #expect(least.generation == 1)
+    // The device takes nothing that is older than what it has.
+    let long = try #require(LiteVersion("900aaaaaaaa@\(Self.encoding)"))
+    let base = try RevisionID("3-cccccccccc")
+    #expect(LiteVersion(long.revision(below: base)) == long)
+    #expect(long.revision(below: base, gap: 4).generation == 4)
   }
 
   @Test func aDigestThatIsNoHexadecimalNumberIsReplacedByOne() throws {
