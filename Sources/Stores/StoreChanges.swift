@@ -32,6 +32,8 @@ package struct StoreChanges {
   package private(set) var attached: [AttachedRevision: [AttachmentName: AttachmentContent]] = [:]
   /// Attachments of another store. A body that was copied from there names them by their digests.
   package var offered: [NewAttachment] = []
+  /// The attachments of which no byte was lost, as far as this update has looked at them.
+  var wholeAttachments: Set<AttachmentKey> = []
   /// By how many bytes the store's attachments grow.
   package internal(set) var attachedBytes: Int64 = 0
   /// Whether written documents keep bodies of ancestors. If not, they keep only the bodies of their leaves.

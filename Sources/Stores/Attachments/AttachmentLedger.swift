@@ -135,18 +135,23 @@ extension StoreChanges {
     }
   }
 
-  /// Whether no byte of an attachment was lost.
+  /// Whether no byte of an attachment was lost. Its pieces are read once an update: all documents of an adopted
+  /// guest may name the same bytes.
   /// - Throws: `integrity` for a damaged piece, which a repair then removes.
-  private func isComplete(_ facts: AttachmentFacts) throws -> Bool {
+  private mutating func isComplete(_ facts: AttachmentFacts) throws -> Bool {
     // What this update itself has recorded was not lost.
-    guard try view.attachment(facts.key)?.pieces == facts.pieces else { return true }
+    guard !wholeAttachments.contains(facts.key),
+      try view.attachment(facts.key)?.pieces == facts.pieces
+    else { return true }
     var (count, bytes) = (0, Int64(0))
     try view.locals(.below(LocalID.pieces(of: facts.pieces))) { _, piece in
       count += 1
       bytes += Int64(piece.body.count)
       return true
     }
-    return count == facts.pieceCount && bytes == facts.length
+    guard count == facts.pieceCount, bytes == facts.length else { return false }
+    wholeAttachments.insert(facts.key)
+    return true
   }
 
   /// Counts one document more or less that names some bytes, and removes bytes that none names.
