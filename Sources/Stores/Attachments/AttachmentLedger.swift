@@ -14,10 +14,15 @@ enum AttachmentLedger {
       try !changes.attached.isEmpty || !changes.offered.isEmpty
         || changes.local(.attachmentTotal) != nil
     else { return }
-    // A record is read and written once, however many branches of its document come.
-    for (id, mutations) in Dictionary(grouping: changes.mutations, by: \.id) {
+    // A record is read and written once, however many branches of its document come. The order of the documents stays: one
+    // may name bytes of which another one gives up the last name.
+    let mutations = Dictionary(grouping: changes.mutations, by: \.id)
+    var settled: Set<DocumentID> = []
+    for id in changes.mutations.map(\.id) where settled.insert(id).inserted {
       try change(id, in: &changes) { record, changes in
-        for mutation in mutations { try settle(mutation, record: &record, in: &changes) }
+        for mutation in mutations[id] ?? [] {
+          try settle(mutation, record: &record, in: &changes)
+        }
       }
     }
     for purge in changes.purges {
