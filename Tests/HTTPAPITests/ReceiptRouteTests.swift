@@ -161,13 +161,20 @@ import Testing
       while api.pendingWrites.accepts(from: owner) {
         try await Task.sleep(for: .milliseconds(1))
       }
-      let late = try await api.call(
-        .put, "/v1/bookmarks/c", token: token, body: "{}", headers: Self.async)
-      #expect(late.status == 201, "nothing is accepted any more before it is done")
+      // Nothing is accepted any more before it is done, and what comes now does not overtake what was accepted.
+      async let late = api.call(
+        .put, "/v1/bookmarks/b", token: token, body: #"{"myNote":"last"}"#, headers: Self.async)
+      let end = ContinuousClock.now + .seconds(5)
+      while !api.pendingWrites.isFollowed(owner), ContinuousClock.now < end {
+        try await Task.sleep(for: .milliseconds(1))
+      }
       latch.open()
+      #expect(try await late.status == 200)
       let session = try await signUp
       let user = try #require(session["token"])
-      #expect(Set(try await api.call(.get, "/v1/bookmarks", token: user).ids) == ["b", "c"])
+      #expect(try await api.call(.get, "/v1/bookmarks", token: user).ids == ["b"])
+      let kept = try await api.call(.get, "/v1/bookmarks/b", token: user)
+      #expect(kept.json["hotel"]?["myNote"]?.string == "last")
       #expect(api.pendingWrites.accepts(from: owner))
     }
   }

@@ -53,6 +53,8 @@ package final class PendingWrites: Sendable {
     var isStopping = false
     /// The guests who become an account at the moment, and in how many requests.
     var settling: [AccountID: Int] = [:]
+    /// How many writes of such a guest follow the accepted ones.
+    var following: [AccountID: Int] = [:]
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -70,8 +72,8 @@ package final class PendingWrites: Sendable {
     state.withLock { !$0.isStopping && $0.settling[owner] == nil }
   }
 
-  /// Runs a sign-up or log-in that ends a guest when the guest's accepted writes are done. After it they would be refused,
-  /// and nobody could read their receipts. Meanwhile nothing of the guest is accepted before it is done.
+  /// Runs a sign-up or log-in that ends a guest when the guest's accepted writes are done, and those that follow them. After it
+  /// they would be refused, and nobody could read their receipts. Meanwhile nothing of the guest is accepted before it is done.
   ///
   /// After ``settleSeconds`` it runs nevertheless.
   /// - Parameter guest: nil for a sign-up or log-in without a guest.
@@ -79,18 +81,42 @@ package final class PendingWrites: Sendable {
     _ guest: AccountID?, _ body: () async throws -> Value
   ) async throws -> Value {
     guard let guest else { return try await body() }
-    state.withLock { $0.settling[guest, default: 0] += 1 }
-    defer {
-      state.withLock { state in
-        let left = state.settling[guest, default: 1] - 1
-        state.settling[guest] = left > 0 ? left : nil
-      }
+    state.withLock { Self.add(1, for: guest, to: &$0.settling) }
+    defer { state.withLock { Self.add(-1, for: guest, to: &$0.settling) } }
+    try await wait { $0.accepted[guest] != nil || $0.following[guest] != nil }
+    return try await body()
+  }
+
+  /// Runs a write that might have been accepted. If it was not because its guest becomes an account, it waits for the accepted
+  /// ones: one of them may be an earlier write of the same bookmark.
+  func following<Value>(
+    _ owner: AccountID, _ body: () async throws -> Value
+  ) async throws -> Value {
+    let mustWait = state.withLock { state in
+      guard state.settling[owner] != nil else { return false }
+      Self.add(1, for: owner, to: &state.following)
+      return true
     }
+    guard mustWait else { return try await body() }
+    defer { state.withLock { Self.add(-1, for: owner, to: &$0.following) } }
+    try await wait { $0.accepted[owner] != nil }
+    return try await body()
+  }
+
+  /// Whether a write follows the accepted ones of a guest who becomes an account.
+  func isFollowed(_ owner: AccountID) -> Bool { state.withLock { $0.following[owner] != nil } }
+
+  private static func add(_ change: Int, for owner: AccountID, to counts: inout [AccountID: Int]) {
+    let count = counts[owner, default: 0] + change
+    counts[owner] = count > 0 ? count : nil
+  }
+
+  /// Waits as long as a condition holds, at most ``settleSeconds``.
+  private func wait(while isBusy: (State) -> Bool) async throws {
     let end = ContinuousClock.now + .seconds(Self.settleSeconds)
-    while state.withLock({ $0.accepted[guest] != nil }), ContinuousClock.now < end {
+    while state.withLock({ isBusy($0) }), ContinuousClock.now < end {
       try await Work.waiting { try await Task.sleep(for: .milliseconds(10)) }
     }
-    return try await body()
   }
 
   /// Begins a write; ``end(_:)`` ends it. It waits for a write of the same name that is being carried out.

@@ -53,9 +53,17 @@ struct WriteReceipts: Sendable {
     {
       return try await accept(write, bodyBytes: bodyBytes, mayBeKnown: options.hasKey)
     }
-    guard options.hasKey else { return try await route.run(call, principal) }
+    guard options.isAsync else { return try await answer(write, hasKey: options.hasKey) }
+    return try await pending.following(principal.id) {
+      try await answer(write, hasKey: options.hasKey)
+    }
+  }
+
+  /// Answers a write when it is done.
+  private func answer(_ write: Write, hasKey: Bool) async throws -> Response {
+    guard hasKey else { return try await write.route.run(write.call, write.principal) }
     _ = try await pending.begin(
-      write.name, request, receipt: nil, from: call.address)
+      write.name, write.request, receipt: nil, from: write.call.address)
     defer { pending.end(write.name) }
     if let earlier = try await earlier(write) { return earlier }
     return try await carryOut(write).response
