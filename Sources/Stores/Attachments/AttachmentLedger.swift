@@ -14,17 +14,7 @@ enum AttachmentLedger {
       try !changes.attached.isEmpty || !changes.offered.isEmpty
         || changes.local(.attachmentTotal) != nil
     else { return }
-    // A record is read and written once, however many branches of its document come. The order of the documents stays: one
-    // may name bytes of which another one gives up the last name.
-    let mutations = Dictionary(grouping: changes.mutations, by: \.id)
-    var settled: Set<DocumentID> = []
-    for id in changes.mutations.map(\.id) where settled.insert(id).inserted {
-      try change(id, in: &changes) { record, changes in
-        for mutation in mutations[id] ?? [] {
-          try settle(mutation, record: &record, in: &changes)
-        }
-      }
-    }
+    for mutation in changes.mutations { try settle(mutation, in: &changes) }
     for purge in changes.purges {
       let kept = purge.tree.revisions(withinSteps: steps(changes))
       try change(purge.id, in: &changes) { record, _ in record.remove { !kept.contains($0) } }
@@ -42,32 +32,32 @@ enum AttachmentLedger {
     changes.keepsHistory ? StoreLimits.storedAncestors : 0
   }
 
-  private static func settle(
-    _ mutation: Mutation, record: inout AttachmentRecord, in changes: inout StoreChanges
-  ) throws {
+  private static func settle(_ mutation: Mutation, in changes: inout StoreChanges) throws {
     let steps = steps(changes)
     let added =
       mutation.further.map { ($0.revision, $0.body) }
       + [mutation.body.map { (mutation.revision, $0) }].compactMap(\.self)
-    for (revision, body) in added where DocumentBody.hasAttachments(body.bytes) {
-      let given = changes.attached[AttachedRevision(id: mutation.id, revision: revision)] ?? [:]
-      var names: AttachmentRecord.Names = [:]
-      for stub in body.attachments {
-        names[stub.name] =
-          try given[stub.name].map { try changes.keep($0) }
-          ?? key(of: stub, in: record, changes)
-          ?? changes.offered.first { $0.facts.digest.equalsBytes(of: stub.digest) }
-          .map { try changes.keep(.new($0)) }
+    try change(mutation.id, in: &changes) { record, changes in
+      for (revision, body) in added where DocumentBody.hasAttachments(body.bytes) {
+        let given = changes.attached[AttachedRevision(id: mutation.id, revision: revision)] ?? [:]
+        var names: AttachmentRecord.Names = [:]
+        for stub in body.attachments {
+          names[stub.name] =
+            try given[stub.name].map { try changes.keep($0) }
+            ?? key(of: stub, in: record, changes)
+            ?? changes.offered.first { $0.facts.digest.equalsBytes(of: stub.digest) }
+            .map { try changes.keep(.new($0)) }
+        }
+        record.set(names, of: revision)
       }
-      record.set(names, of: revision)
-    }
-    guard !record.revisions.isEmpty else { return }
-    // An engine keeps the body of any revision that may be near enough to a leaf.
-    let old = steps == 0 ? Int.max : mutation.revision.generation - steps
-    let kept = mutation.tree.revisions(withinSteps: steps)
-    record.remove { revision in
-      !kept.contains(revision)
-        && (revision.generation < old || mutation.tree.index(of: revision) == nil)
+      guard !record.revisions.isEmpty else { return }
+      // An engine keeps the body of any revision that may be near enough to a leaf.
+      let old = steps == 0 ? Int.max : mutation.revision.generation - steps
+      let kept = mutation.tree.revisions(withinSteps: steps)
+      record.remove { revision in
+        !kept.contains(revision)
+          && (revision.generation < old || mutation.tree.index(of: revision) == nil)
+      }
     }
   }
 
