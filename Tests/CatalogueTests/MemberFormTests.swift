@@ -196,6 +196,13 @@ import Testing
     #expect(hotel.id.text == "XkAbc" && text.name == "A")
   }
 
+  /// Each of its points is behind the name of an address.
+  @Test(.timeLimit(.minutes(1))) func aLongNameOfAddressesMeansNothing() {
+    let name = String(repeating: "adresse.", count: 100_000) + "city"
+    #expect(HotelAliases.match(name.utf8) == nil)
+    #expect(HotelAliases.match("forretningsadresse.poststed".utf8)?.meaning == .city)
+  }
+
   private static func id(_ row: String) -> String? {
     guard case .hotel(let hotel, _, _) = HotelRow(Array(row.utf8), isKeyed: false) else {
       return nil

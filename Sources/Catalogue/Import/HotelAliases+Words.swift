@@ -113,7 +113,7 @@ extension HotelAliases {
   }
 
   /// Longer names are sentences, in bytes.
-  private static let longestByWords = 160
+  static let longestByWords = 160
 
   /// The words of a name in lower case and without marks. A capital letter behind a small one starts a word.
   private static func words(of name: some Collection<UInt8>) -> [String] {

@@ -86,7 +86,10 @@ enum HotelAliases {
 
   /// The meaning of a name behind that of an address of some kind: `forretningsadresse.poststed`.
   private static func inAddress(_ name: some Collection<UInt8>) -> Match? {
-    guard let point = name.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+    // Each point may be that of another address, and a file may have as many as it likes.
+    guard name.count <= longestByWords, let point = name.firstIndex(of: UInt8(ascii: ".")) else {
+      return nil
+    }
     let outer = letters(of: name[..<point])
     guard ["adresse", "address", "adress", "adres"].contains(where: outer.hasSuffix) else {
       return nil
