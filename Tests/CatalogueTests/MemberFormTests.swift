@@ -143,6 +143,14 @@ import Testing
     ),
     (#"{"NOMBRE":"A","DIRECCIÓN":"B 1","País":"D"}"#, #"{"address":"B 1","country":"D"}"#),
     (#"{"НАЗВАНИЕ":"A","Город":"C"}"#, #"{"name":"A","city":"C"}"#),
+    (#"{"name":"A","Site Address":"B 1"}"#, #"{"address":"B 1","url":null}"#),
+    (#"{"name":"A","Post address":"B 1"}"#, #"{"address":"B 1","email":null}"#),
+    (#"{"name":"A","Posta Adresi":"B 1"}"#, #"{"address":"B 1","email":null}"#),
+    (#"{"name":"A","post_url":"https://b.c"}"#, #"{"email":null}"#),
+    (
+      #"{"name":"A","Indirizzo posta elettronica":"b@c.it","Adresse du site":"c.it"}"#,
+      #"{"email":"b@c.it","url":"c.it"}"#
+    ),
     (#"{"name":"A","stars":4,"x":{"y":1}}"#, #"{"stars":4,"x":{"y":1}}"#),
   ]
 

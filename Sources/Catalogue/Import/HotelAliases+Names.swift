@@ -65,7 +65,8 @@ extension HotelAliases {
       hotelanschrift adresse1 adresszeile streetaddress1 addressline0 पता \
       addr1 aadress katuosoite gatuadress gateadresse heimilisfang adrese adresas adresi naslov \
       adreca enderezo manzil anwani მისამართი ঠিকানা местонахождение адресместанахождения \
-      besoksadress forretningsadresse addressline2 address2 addr2 street2 addrline1 番地
+      besoksadress forretningsadresse addressline2 address2 addr2 street2 addrline1 番地 \
+      siteaddress postaddress postaadresi
       """
     ),
     (

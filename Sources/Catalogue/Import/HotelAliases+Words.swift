@@ -51,8 +51,14 @@ extension HotelAliases {
   private static func addressOnline(_ words: [String]) -> Meaning? {
     let rest = words.filter { !addresses.contains($0) && !small.contains($0) }
     guard !rest.isEmpty, rest.count < words.count || rest.count > 1 else { return nil }
-    if rest.allSatisfy(mails.contains) { return .email }
-    return rest.allSatisfy(webs.contains) ? .url : nil
+    if rest.allSatisfy(mails.contains) {
+      // A post may be a page, and its address that of a house.
+      let isElectronic = words.contains { word in electronic.contains(where: word.hasPrefix) }
+      return isElectronic || !rest.allSatisfy(posts.contains) ? .email : nil
+    }
+    guard rest.allSatisfy(webs.contains) else { return nil }
+    // In English, it is where a site is.
+    return rest == ["site"] && words.contains("address") ? nil : .url
   }
 
   /// The meaning of a name in Chinese, Japanese or Korean, which has no spaces, by its last or its first word:
@@ -192,6 +198,10 @@ extension HotelAliases {
     """)
   private static let mails = set(
     "email e mail mel courriel correo post posta pošta epost eposta epošta электронный электронная электронной електронна имейл"
+  )
+  /// Those that are mail on paper, too, unless such a word is beside them.
+  private static let (posts, electronic) = (
+    set("post posta pošta"), ["elektr", "electr", "elettr", "eletr"]
   )
   private static let webs = set("web www internet internetowa internetowy online site sito сайт")
   /// Words beside those for mail and the web.
