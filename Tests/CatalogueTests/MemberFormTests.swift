@@ -151,6 +151,8 @@ import Testing
       #"{"name":"A","Indirizzo posta elettronica":"b@c.it","Adresse du site":"c.it"}"#,
       #"{"email":"b@c.it","url":"c.it"}"#
     ),
+    (#"{"name":"A","Street":"B 1","Address 2":"Floor 3"}"#, #"{"address":"B 1"}"#),
+    (#"{"name":"A","Address 1":"B 1","Address 2":"Floor 3"}"#, #"{"address":"B 1"}"#),
     (#"{"name":"A","stars":4,"x":{"y":1}}"#, #"{"stars":4,"x":{"y":1}}"#),
   ]
 

@@ -149,9 +149,11 @@ extension HotelForm {
 
   /// The address: a text, else the street and the number.
   private func address() -> Made? {
-    // The first line of an address may be the hotel's name.
-    if let made = text(.address, as: "address"),
-      sources[.street] == nil || made.value != sources[.name]?.value
+    // The first line of an address may be the hotel's name, and the second one a floor.
+    if let made = text(.address, as: "address"), let source = sources[.address],
+      sources[.street] == nil
+        || made.value != sources[.name]?.value
+          && !HotelAliases.letters(of: source.name.utf8).hasSuffix("2")
     {
       return made
     }
