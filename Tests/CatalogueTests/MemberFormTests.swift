@@ -153,6 +153,12 @@ import Testing
     ),
     (#"{"name":"A","Street":"B 1","Address 2":"Floor 3"}"#, #"{"address":"B 1"}"#),
     (#"{"name":"A","Address 1":"B 1","Address 2":"Floor 3"}"#, #"{"address":"B 1"}"#),
+    (
+      #"{"name":"A","lat_deg":48,"lat_min":51.5,"lon_deg":2,"lon_min":20.5}"#,
+      #"{"geo":null}"#
+    ),
+    (#"{"name":"A","min_lat":48.1,"min_lon":2.1,"max_lat":49.1,"max_lon":2.9}"#, #"{"geo":null}"#),
+    (#"{"name":"A","lat_deg":48.86,"lon_deg":2.33}"#, #"{"geo":{"lat":48.86,"lon":2.33}}"#),
     (#"{"name":"A","stars":4,"x":{"y":1}}"#, #"{"stars":4,"x":{"y":1}}"#),
   ]
 

@@ -25,7 +25,11 @@ extension HotelAliases {
       if isOnlyPrice, isPrice || hasCurrency { return Match(meaning: .price, rank: price.count) }
     }
     let plain = rest.filter { !qualities.contains($0) }
-    if plain.count < rest.count, let match = joined(plain) { return match }
+    if plain.count < rest.count, let match = joined(plain) {
+      // They are minutes, or the edge of an area.
+      let isPart = ["min", "minimum"].contains(where: words.contains)
+      return isPart && [.latitude, .longitude].contains(match.meaning) ? nil : match
+    }
     let counted = plain.filter { !numbers.contains($0) && !joints.contains($0) }
     if counted.count < plain.count, let match = joined(counted),
       [.phone, .street, .houseNumber, .postcode].contains(match.meaning)

@@ -295,7 +295,11 @@ struct HotelForm {
     return switch meaning {
     case .id: false
     case .position: PositionForms.point(value, named: name) != nil
-    case .latitude, .longitude: PositionForms.degrees(value) != nil
+    case .latitude, .longitude:
+      // Whole degrees have their minutes in another column.
+      PositionForms.degrees(value) != nil
+        && (!HotelAliases.letters(of: name.utf8).hasSuffix("deg")
+          || (value.number?.text ?? value.string ?? ".").contains { !"+-0123456789".contains($0) })
     case .amenities: AmenityForms.texts(value) != nil
     case .category: TextForms.text(value) != nil
     case .price: value.number != nil || value.string != nil || TextForms.price(value) != nil
