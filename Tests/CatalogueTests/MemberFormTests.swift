@@ -219,6 +219,12 @@ import Testing
     #expect(HotelAliases.match("forretningsadresse.poststed".utf8)?.meaning == .city)
   }
 
+  /// "сайт" with a letter and a mark, and as programs but those of a Mac write it.
+  @Test func aNameInAnotherFormDoesNotDecideWhatANameSays() {
+    #expect(HotelAliases.match("са\u{438}\u{306}т".utf8) == nil)
+    #expect(HotelAliases.match("са\u{439}т".utf8)?.meaning == .url)
+  }
+
   private static func id(_ row: String) -> String? {
     guard case .hotel(let hotel, _, _) = HotelRow(Array(row.utf8), isKeyed: false) else {
       return nil

@@ -1,3 +1,4 @@
+import Documents
 import Synchronization
 
 /// The names under which files have a hotel's members.
@@ -233,12 +234,22 @@ extension HotelAliases {
   /// What was found for names. Each row of a file has the same names, and looking at the words of a name takes longer than
   /// looking it up. Nothing else depends on what is kept here.
   private final class KnownNames: Sendable {
-    private let readings = Mutex<[String: Reading]>([:])
+    private let readings = Mutex<[Name: Reading]>([:])
     /// The most names that are kept, so that a file whose names are data fills no memory, and the longest, in bytes.
     private static let (mostNames, longestName) = (4_096, 128)
 
+    /// A name by its bytes: "сайт" with a letter of its own and with a mark are equal texts, but do not say the same.
+    private struct Name: Hashable {
+      let text: String
+
+      static func == (one: Name, other: Name) -> Bool {
+        one.text.equalsBytes(of: other.text)
+      }
+    }
+
     func reading(of name: String) -> Reading {
-      if let reading = readings.withLock({ $0[name] }) { return reading }
+      let key = Name(text: name)
+      if let reading = readings.withLock({ $0[key] }) { return reading }
       let reading = Reading(
         match: HotelAliases.find(name.utf8),
         isPostcodeAndCity: HotelAliases.isPostcodeAndCity(name), cityAnd: HotelAliases.cityAnd(name)
@@ -246,7 +257,7 @@ extension HotelAliases {
       guard name.utf8.count <= Self.longestName else { return reading }
       readings.withLock { readings in
         if readings.count >= Self.mostNames { readings.removeAll(keepingCapacity: true) }
-        readings[name] = reading
+        readings[key] = reading
       }
       return reading
     }
