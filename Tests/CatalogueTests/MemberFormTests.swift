@@ -159,6 +159,10 @@ import Testing
     ),
     (#"{"name":"A","min_lat":48.1,"min_lon":2.1,"max_lat":49.1,"max_lon":2.9}"#, #"{"geo":null}"#),
     (#"{"name":"A","lat_deg":48.86,"lon_deg":2.33}"#, #"{"geo":{"lat":48.86,"lon":2.33}}"#),
+    (
+      #"{"name":"A","address":[{"lang":"fr","value":"a"},{"lang":"en","value":"B 1"},{"lang":"en","value":"C"}]}"#,
+      #"{"address":"B 1, C"}"#
+    ),
     (#"{"name":"A","stars":4,"x":{"y":1}}"#, #"{"stars":4,"x":{"y":1}}"#),
   ]
 

@@ -10,8 +10,8 @@ enum TextForms {
     case .string(let text): return plain(text, lineEnd: lineEnd)
     case .number(let number): return number.text
     case .array(let values):
-      if let translated = translated(values) { return text(translated, lineEnd: lineEnd) }
-      let texts = values.compactMap { text($0, lineEnd: lineEnd) }.filter { !$0.isEmpty }
+      let texts = inOneLanguage(values).compactMap { text($0, lineEnd: lineEnd) }
+        .filter { !$0.isEmpty }
       return texts.isEmpty ? nil : texts.joined(separator: ", ")
     case .object(let object):
       for name in names {
@@ -48,16 +48,18 @@ enum TextForms {
     return contactNames.lazy.compactMap { value[$0].flatMap { text($0) } }.first { !$0.isEmpty }
   }
 
-  /// The English one of texts that say their languages, else the first; nil for other values:
-  /// `[{"lang": "fr", "value": …}, {"lang": "en", "value": …}]`.
-  private static func translated(_ values: [JSONValue]) -> JSONValue? {
-    guard values.count > 1 else { return nil }
+  /// The English ones of texts that say their languages, else those in the language of the first; other values as they
+  /// are: `[{"lang": "fr", "value": …}, {"lang": "en", "value": …}]`.
+  private static func inOneLanguage(_ values: [JSONValue]) -> [JSONValue] {
     func language(_ value: JSONValue) -> String? {
       ["lang", "language", "locale", "languageCode", "language_code", "@language"].lazy
         .compactMap { value[$0]?.string }.first
     }
-    guard values.allSatisfy({ language($0) != nil }) else { return nil }
-    return values.first { language($0)?.lowercased().hasPrefix("en") == true } ?? values[0]
+    guard let first = values.first.flatMap(language),
+      values.allSatisfy({ language($0) != nil })
+    else { return values }
+    let english = values.filter { language($0)?.lowercased().hasPrefix("en") == true }
+    return english.isEmpty ? values.filter { language($0) == first } : english
   }
 
   private static let contactNames = [
