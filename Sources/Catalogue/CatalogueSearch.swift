@@ -54,19 +54,23 @@ struct CatalogueSearch {
       }
     }
     let prices = [query.description, query.location].compactMap(\.self).map(SpelledQuery.price)
-    let names = prices.flatMap(\.names)
-    let keepsPrice = try !names.isEmpty && count(inWords: WordQuery.named(names)) > 0
-    guard let words = WordQuery(query, keepsPrice: keepsPrice) else {
-      return Found(rows: [], total: 0)
+    let (names, wishes) = (prices.flatMap(\.names), prices.flatMap(\.wishes))
+    if try !names.isEmpty && count(inWords: WordQuery.named(names)) > 0,
+      let words = WordQuery(query, keepsPrice: true), !words.isEmpty
+    {
+      let found = try find(words, keepsPrice: true)
+      // A hotel "Cheap Apartments Vienna" does not make a name of "cheap apartments in London".
+      let hasAll = found.total != 0 && !found.hasMostOnly
+      if hasAll || wishes.contains(where: { $0.most != nil }) { return found }
     }
+    guard let words = WordQuery(query) else { return Found(rows: [], total: 0) }
     guard !words.isEmpty else {
       let others = words.excludes ? try count(inWords: words.excludedExpression) : 0
       return Found(rows: try self.all(without: words.excludedExpression), total: all - others)
     }
     var search = self
-    let wishes = keepsPrice ? [] : prices.flatMap(\.wishes)
     search.wish = wishes.first { $0.most != nil } ?? wishes.first
-    return try search.find(words, keepsPrice: keepsPrice)
+    return try search.find(words, keepsPrice: false)
   }
 
   private func find(_ words: WordQuery, keepsPrice: Bool) throws -> Found {

@@ -65,11 +65,12 @@ function withMost(hotels, words) {
  * Finds hotels with all words. If no hotel has all, `matched` is `most` and those with most of them are found.
  * @returns {{hotels: object[], matched?: string}}
  */
-export function find(hotels, { description = "", location = "" }) {
+export function find(hotels, { description = "", location = "" }, isWish) {
   const asked = [description, location].map(String)
   const refused = asked.flatMap(text => [...text.matchAll(refusal)].map(([all, ...names]) => [all, names.find(Boolean)]))
   const isRefused = refused.some(([, name]) => name)
-  const keepsPrice = asked.flatMap(prices).some(said => hotels.some(it => asPhrase(textOf(it, "name", "title", "alias")).includes(asPhrase(said))))
+  const names = isWish ? [] : asked.flatMap(prices)
+  const keepsPrice = names.some(said => hotels.some(it => asPhrase(textOf(it, "name", "title", "alias")).includes(asPhrase(said))))
   let texts = asked.map(text => text.replace(refusal, ""))
   const excludes = refused[0] && (isRefused || wanted(texts.join(" "), meanings)[0])
   if (!excludes) texts = asked
@@ -98,6 +99,8 @@ export function find(hotels, { description = "", location = "" }) {
   }
   if (!found[0] && texts[1]) found = withAll(wider, "titled")
   if (found[0] || !all[0]) return { hotels: found }
+  // "Cheap Apartments Vienna" does not make a name of "cheap apartments in London".
+  if (keepsPrice && !/\d/.test(names)) return find(hotels, { description, location }, true)
   found = withMost(rest, wider)
   return { hotels: found, matched: found[0] && "most" }
 }
