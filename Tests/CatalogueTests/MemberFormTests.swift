@@ -163,6 +163,8 @@ import Testing
       #"{"name":"A","address":[{"lang":"fr","value":"a"},{"lang":"en","value":"B 1"},{"lang":"en","value":"C"}]}"#,
       #"{"address":"B 1, C"}"#
     ),
+    (#"{"name":"A","Site":"B","Internet":"yes","ホームページ有無":"有"}"#, #"{"url":null,"Site":"B"}"#),
+    (#"{"name":"A","LAN":"Yes","Län":"B"}"#, #"{"state":"B"}"#),
     (#"{"name":"A","stars":4,"x":{"y":1}}"#, #"{"stars":4,"x":{"y":1}}"#),
   ]
 

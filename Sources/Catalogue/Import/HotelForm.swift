@@ -310,8 +310,10 @@ struct HotelForm {
         && !["places/", "http://", "https://"].contains { value.string?.hasPrefix($0) == true }
     case .description: TextForms.description(value)?.isEmpty == false
     case .phone: TextForms.contact(value) != nil
-    // Digits are the number of a page or of a letter: `mail_id`.
-    case .url, .email:
+    // Under `Site` may be its name, and under `Internet` or `ホームページ有無` whether there is one.
+    case .url: TextForms.contact(value)?.contains { ".:/".contains($0) } == true
+    // Digits are the number of a letter: `mail_id`.
+    case .email:
       TextForms.contact(value)?.utf8.contains { !(0x30...0x39).contains($0) } == true
     // A number is a key of another table, but in a table may be that of a département.
     case .city, .country:
@@ -319,7 +321,9 @@ struct HotelForm {
         && TextForms.text(value)?.utf8.contains { !(0x30...0x39).contains($0) } == true
     case .state:
       value.number == nil && !isLink(value)
-        && TextForms.text(value).map { !["", "0", "1"].contains($0) } == true
+        // A LAN has the letters of the Swedish län.
+        && TextForms.text(value).map { !["", "0", "1", "yes", "no"].contains($0.lowercased()) }
+          == true
     default: TextForms.text(value)?.isEmpty == false
     }
   }
