@@ -1,5 +1,5 @@
 import { client } from "./client.js"
-import { h } from "./dom.js"
+import { h, labelled } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { ask, attempt, announce } from "./messages.js"
 import { annotation, joined } from "./offline/actions.js"
@@ -17,8 +17,8 @@ export async function annotate(bookmark) {
   const said = () => ({ note: text.value.trim(), tags: [...new Set(names.value.split(",").map(tag => tag.trim()).filter(Boolean))] })
   const yes = await ask({
     title: name, text: t.onlyYou, yes: t.keep,
-    body: h("div.stack", { oninput: () => localStorage.setItem(typed, JSON.stringify([now, said()])) }, h("div", h("label", { for: "my-note" }, t.yourNote), text),
-      h("div", h("label", { for: "my-tags" }, t.yourTags), names, h("p.hint", { id: "tags-rule" }, t.tagsRule)))
+    body: h("div.stack", { oninput: () => localStorage.setItem(typed, JSON.stringify([now, said()])) }, labelled(t.yourNote, text),
+      labelled(t.yourTags, names, h("p.hint", { id: "tags-rule" }, t.tagsRule)))
   })
   if (yes === false) localStorage.removeItem(typed)
   if (!yes) return

@@ -21,6 +21,9 @@ export function h(tag, props, ...children) {
 /** Puts these children in the place of all that an element has. */
 export const refill = (node, ...children) => node.replaceChildren(...children)
 
+/** A field below its label. */
+export const labelled = (label, field, ...more) => h("div", h("label", { for: field.id }, label), field, ...more)
+
 /** Creates an SVG element. */
 export function svg(tag, props, ...children) {
   return furnish(document.createElementNS(svgSpace, tag), props, children)

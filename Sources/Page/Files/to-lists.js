@@ -1,5 +1,5 @@
 import { client } from "./client.js"
-import { h } from "./dom.js"
+import { h, labelled } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { ask, attempt, toast } from "./messages.js"
 import { t } from "./texts.js"
@@ -20,7 +20,7 @@ export async function putOnLists(hotel) {
   const yes = await ask({
     title: name, text: known.length ? t.whichLists : t.putOnShared, yes: t.keep,
     body: h("div.stack", boxes.map(({ list, box }) => h("label.check", box, h("span", { dir: "auto" }, list.title))),
-      h("div", h("label", { for: "other-list" }, t.newListName), title))
+      labelled(t.newListName, title))
   })
   if (!yes) return false
   return await attempt(async () => {

@@ -1,6 +1,6 @@
 import { client, hear, isLoggedIn, isUser } from "./client.js"
 import { time } from "./dates.js"
-import { h } from "./dom.js"
+import { h, labelled } from "./dom.js"
 import { ask, attempt, toast } from "./messages.js"
 import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
@@ -93,7 +93,7 @@ function naming({ username, displayName }) {
         toast(t.othersSee)
         await render()
       })
-    } }, h("div", h("label", { for: "display-name" }, t.name), name,
+    } }, labelled(t.name, name,
       h("p.hint", { id: "display-hint" }, t.digits)),
     h("div.row", h("button", t.saveName))),
     h("p.muted.small", t.invitedBy(h("code", username))))
@@ -109,7 +109,7 @@ function password() {
       toast(t.passwordChanged)
     })
   } }, h("input.unseen", { autocomplete: "username", value: client.session.username, readonly: true, tabindex: "-1", "aria-hidden": "true" }),
-  h("div", h("label", { for: "old" }, t.oldPassword), old), h("div", h("label", { for: "new" }, t.newPassword), next), h("div.row", h("button", t.changeIt))))
+  labelled(t.oldPassword, old), labelled(t.newPassword, next), h("div.row", h("button", t.changeIt))))
 }
 
 /** Whether a note was begun here and not saved, which is no change yet (`view-note.js`). */

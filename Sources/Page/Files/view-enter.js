@@ -1,5 +1,5 @@
 import { client, hear, isLoggedIn, isUser } from "./client.js"
-import { h } from "./dom.js"
+import { h, labelled } from "./dom.js"
 import { ask, toast } from "./messages.js"
 import { segment } from "./offline/server.js"
 import { isIssued, personName } from "./people.js"
@@ -82,8 +82,8 @@ export async function show({ query }, signal) {
       }
       yes.disabled = isBusy = false
     }
-  }, told, h("div", h("label", { for: "name" }, t.name), name),
-  h("div", h("label", { for: "password" }, t.password), word, isNew ? h("p.hint", { id: "rule" }, t.passwordRule) : null),
+  }, told, labelled(t.name, name),
+  labelled(t.password, word, isNew ? h("p.hint", { id: "rule" }, t.passwordRule) : null),
   isNew ? null : h("p.muted.small", t.forgot),
   h("div.row", yes, h("a.button", { href: text.other[0] + (query.has("then") ? `?then=${segment(query.get("then"))}` : "") }, text.other[1])))
   return {

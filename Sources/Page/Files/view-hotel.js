@@ -2,7 +2,7 @@ import { annotate } from "./annotate.js"
 import { art } from "./art.js"
 import { keepButton, renewKeepButtons } from "./cards.js"
 import { client, follow, isUser } from "./client.js"
-import { h, icon, refill, safeURL } from "./dom.js"
+import { h, icon, labelled, refill, safeURL } from "./dom.js"
 import { amenitiesOf, chips, nameOf, placeOf, text } from "./facts.js"
 import { mapLink } from "./geo.js"
 import { attempt, toast } from "./messages.js"
@@ -96,5 +96,5 @@ function draftForm(known, hotel) {
       await client.bookmark(hotel, { list: select.value, draft: true })
       toast(t.draftOn(known.find(({ list }) => list.id === select.value).list.title))
     })
-  } }, h("div", h("label", { for: "to-list" }, t.list), select), h("button", t.putDraft)))
+  } }, labelled(t.list, select), h("button", t.putDraft)))
 }

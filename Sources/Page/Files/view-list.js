@@ -1,7 +1,7 @@
 import { card } from "./cards.js"
 import { client, follow } from "./client.js"
 import { time } from "./dates.js"
-import { h, icon, refill } from "./dom.js"
+import { h, icon, labelled, refill } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { head, listPath, notePath, typedKey } from "./list-head.js"
 import { markdown } from "./markdown.js"
@@ -75,9 +75,9 @@ export async function show({ id }, signal) {
           await end()
         })
       }
-    }, h("div", h("label", { for: "list-title" }, t.title), name),
-    h("div.row", h("div", h("label", { for: "list-from" }, t.firstDay), from), h("div", h("label", { for: "list-to" }, t.lastDay), to)),
-    h("div", h("label", { for: "list-words" }, t.description), words,
+    }, labelled(t.title, name),
+    h("div.row", labelled(t.firstDay, from), labelled(t.lastDay, to)),
+    labelled(t.description, words,
       h("p.hint", t.markdown)),
     h("div.row", h("button.main", t.save), h("button", { onclick: end }, t.cancel)))
   }
@@ -150,5 +150,5 @@ function noteMaker(list) {
     "aria-label": t.newNote, onsubmit: () => {
       if (name.value.trim()) go(`${notePath(list, name.value.trim())}?edit=1`)
     }
-  }, h("div", h("label", { for: "note-title" }, t.newNoteName), name), h("div.row", h("button", icon("plus"), t.write)))
+  }, labelled(t.newNoteName, name), h("div.row", h("button", icon("plus"), t.write)))
 }

@@ -1,6 +1,6 @@
 import { client, follow } from "./client.js"
 import { time } from "./dates.js"
-import { h, refill } from "./dom.js"
+import { h, labelled, refill } from "./dom.js"
 import { announce, ask, attempt, toast } from "./messages.js"
 import { initial, personName, roleNames } from "./people.js"
 import { go } from "./router.js"
@@ -63,7 +63,7 @@ export async function show({ id }, signal) {
     const name = h("input", { id: "invitee", required: true, autocomplete: "off", autocapitalize: "none", spellcheck: "false" })
     refill(parts.invite, h("h2", t.invitePerson),
       open ? h("form.row", { onsubmit: () => attempt(() => inviteByName(list, name, role.value)) },
-        h("div", h("label", { for: "invitee" }, t.name), name), h("div", h("label", { for: "role" }, t.mayDo), role),
+        labelled(t.name, name), labelled(t.mayDo, role),
         h("button.main", t.invite), h("button", { onclick: () => attempt(() => invite(list, role.value)) }, t.makeLink))
         : h("p.muted", t.inviteOnline),
       h("p.hint", t.inviteText),

@@ -1,6 +1,6 @@
 import { client, follow } from "./client.js"
 import { time } from "./dates.js"
-import { h, refill } from "./dom.js"
+import { h, labelled, refill } from "./dom.js"
 import { typedKey } from "./list-head.js"
 import { markdown, ticked } from "./markdown.js"
 import { announce, ask, attempt, settle, toast } from "./messages.js"
@@ -101,7 +101,7 @@ export async function show({ id, title, query }, signal) {
     }
     watch(note, list)
     return h("form.stack.section.narrow", { onsubmit: () => save(Boolean(note?.draft)) },
-      h("div", h("label", { for: "words" }, t.note), words, h("p.hint", t.markdownNote)), changed, preview,
+      labelled(t.note, words, h("p.hint", t.markdownNote)), changed, preview,
       h("div.row", h("button.main", note?.draft ? t.saveDraft : t.saveForAll),
         note?.draft ? null : h("button", { onclick: () => save(true) }, t.keepDraft), toggle, h("button.quiet", { onclick: done }, t.cancel)))
   }
@@ -118,7 +118,7 @@ export async function show({ id, title, query }, signal) {
     })
     return h("div.stack.section", h("p.note.bad", { role: "alert" }, t.bothChanged),
       h("div.versions", version(t.asItWas, entry.was), version(isDraft ? t.draft : t.theirs, theirs?.markdown, mine), version(t.mine, mine, theirs?.markdown)),
-      h("div", h("label", { for: "merged" }, t.shouldSay), words),
+      labelled(t.shouldSay, words),
       h("div.row", h("button.main", { onclick: () => keep(words.value) }, t.saveThis), h("button", { onclick: () => keep(null) }, t.keepTheirs)))
   }
 

@@ -1,6 +1,6 @@
 import { client, hear } from "./client.js"
 import { time } from "./dates.js"
-import { h, refill } from "./dom.js"
+import { h, labelled, refill } from "./dom.js"
 import { announce, attempt, settle } from "./messages.js"
 import { reason } from "./reasons.js"
 import { empty } from "./states.js"
@@ -59,7 +59,7 @@ export async function show(_, signal) {
     const end = async () => { editing = false; await renew(await client.outbox()) }
     refill(item, h("form.stack.what", { onsubmit: () => {
       attempt(async () => { await client.change(entry.id, { ...entry.body, [key]: field.value }); await end() })
-    } }, h("div", h("label", { for: "changed" }, t.sendInstead), field),
+    } }, labelled(t.sendInstead, field),
     h("div.row", h("button.main", t.send), h("button", { onclick: end }, t.cancel))))
     field.focus()
   }

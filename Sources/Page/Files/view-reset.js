@@ -1,5 +1,5 @@
 import { client } from "./client.js"
-import { h } from "./dom.js"
+import { h, labelled } from "./dom.js"
 import { toast } from "./messages.js"
 import { go, render } from "./router.js"
 import { reason } from "./reasons.js"
@@ -35,7 +35,7 @@ export async function show(_, signal) {
       }
       yes.disabled = false
     }
-  }, told, h("div", h("label", { for: "password" }, t.newPassword), word, h("p.hint", { id: "rule" }, t.passwordRule)),
+  }, told, labelled(t.newPassword, word, h("p.hint", { id: "rule" }, t.passwordRule)),
   h("div.row", yes))
   return view(t.resetLead, form)
 }

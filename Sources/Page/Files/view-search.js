@@ -1,6 +1,6 @@
 import { card, renewKeepButtons } from "./cards.js"
 import { client, follow } from "./client.js"
-import { h, icon, refill } from "./dom.js"
+import { h, icon, labelled, refill } from "./dom.js"
 import { locate } from "./geo.js"
 import { announce, toast } from "./messages.js"
 import { rewrite } from "./router.js"
@@ -33,7 +33,7 @@ export async function show({ query }, signal) {
   const count = h("p.count")
   const more = h("div.more")
   const options = h("datalist", { id: "places" })
-  const field = (name, label, hint, list) => h("div", h("label", { for: name }, label),
+  const field = (name, label, hint, list) => labelled(label,
     h("input", {
       id: name, name, type: "search", value: state[name], placeholder: hint, maxlength: 200, enterkeyhint: "search", list,
       oninput: event => { state[name] = event.target.value; later(name) }
