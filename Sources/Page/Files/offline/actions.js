@@ -22,7 +22,10 @@ const place = entry => entry.list ?? "own"
 const root = entry => entry.list ? `/v1/lists/${segment(entry.list)}` : "/v1"
 /** The server puts a change together with what others, or other devices, have written since its base. */
 const based = ({ draft, base }) => "?" + (draft ? "draft=true&" : "") + (base === undefined ? "" : `base=${base ?? "none"}`)
-const within = (entry, rest) => `${place(entry)}/${rest}`
+/** The target of a change of a bookmark, a note or a member: `kind` is its plural. */
+const targetOf = kind => entry => `${place(entry)}/${kind}/${entry.subject}`
+/** The path of the same. */
+const pathOf = (entry, kind, rest = "") => `${root(entry)}/${kind}/${segment(entry.subject)}${rest}`
 /**
  * Changes of the same target that wait and were not sent yet build on the revision that was just written. A draft's
  * revision is a base of drafts only.
@@ -67,13 +70,34 @@ export function joined(before, theirs, mine) {
 }
 
 const without = (photos, name) => photos.filter(photo => photo.name !== name)
+const ofPhoto = entry => `${targetOf("bookmarks")(entry)}/photos/${entry.name}`
 const content = entry => entry.list ? [`${entry.list}/bookmarks`, `${entry.list}/notes`, `${entry.list}/drafts`] : ["own"]
+
+/** Changes a list as reads return it. */
+function showList(state, { list }, change) {
+  const known = state.lists.get(list)
+  if (known) state.lists.set(list, { ...known, ...change(known) })
+}
+
+/** What the two ends of a list have in common, and those of a draft. */
+const endOfList = {
+  target: entry => entry.list,
+  show(state, entry) { state.lists.delete(entry.list) },
+  keep: (transaction, entry) => forget(transaction, entry.list)
+}
+const endOfDraft = {
+  target: entry => targetOf(entry.kind + "s")(entry),
+  show(state, entry) {
+    state.drafts = state.drafts.filter(it => it.kind !== entry.kind || it.subject !== entry.subject)
+  },
+  pull: content
+}
 
 /** @type {Object<string, Action>} */
 export const actions = {
   bookmark: {
-    target: entry => within(entry, `bookmarks/${entry.subject}`),
-    request: entry => ["PUT", `${root(entry)}/bookmarks/${segment(entry.subject)}${entry.draft ? based(entry) : ""}`],
+    target: targetOf("bookmarks"),
+    request: entry => ["PUT", pathOf(entry, "bookmarks", entry.draft ? based(entry) : "")],
     show(state, entry) {
       const known = state.bookmarks.get(entry.subject)
       const bookmark = {
@@ -98,8 +122,8 @@ export const actions = {
   },
 
   annotate: {
-    target: entry => within(entry, `bookmarks/${entry.subject}`),
-    request: entry => ["PUT", `${root(entry)}/bookmarks/${segment(entry.subject)}`],
+    target: targetOf("bookmarks"),
+    request: entry => ["PUT", pathOf(entry, "bookmarks")],
     show(state, entry) {
       const known = state.bookmarks.get(entry.subject)
       if (known) state.bookmarks.set(entry.subject, { ...known, hotel: annotated(known.hotel, annotation(entry.body)), pending: true })
@@ -121,10 +145,10 @@ export const actions = {
   },
 
   unbookmark: {
-    target: entry => within(entry, `bookmarks/${entry.subject}`),
+    target: targetOf("bookmarks"),
     // A batch, because its answer says how to undo it, and because a batch ignores a bookmark that is gone already.
     request: entry => entry.draft
-      ? ["DELETE", `${root(entry)}/bookmarks/${segment(entry.subject)}${based(entry)}`] : ["POST", `${root(entry)}/bookmarks`],
+      ? ["DELETE", pathOf(entry, "bookmarks", based(entry))] : ["POST", `${root(entry)}/bookmarks`],
     show(state, entry) { state.bookmarks.delete(entry.subject) },
     async keep(transaction, entry, answer) {
       await transaction.delete("bookmarks", [place(entry), entry.subject])
@@ -136,9 +160,9 @@ export const actions = {
   },
 
   putPhoto: {
-    target: entry => within(entry, `bookmarks/${entry.subject}/photos/${entry.name}`),
+    target: ofPhoto,
     request: entry => ["PUT", photoPath(entry)],
-    present: entry => `${root(entry)}/bookmarks/${segment(entry.subject)}`,
+    present: entry => pathOf(entry, "bookmarks"),
     show(state, entry) {
       const { name, type, size, file, id } = entry
       showPhotos(state.bookmarks, entry, photos => [...without(photos, name), { name, type, size, file, entry: id, pending: true }])
@@ -153,14 +177,14 @@ export const actions = {
   },
 
   deletePhoto: {
-    target: entry => within(entry, `bookmarks/${entry.subject}/photos/${entry.name}`),
+    target: ofPhoto,
     request: entry => ["DELETE", photoPath(entry)],
     show(state, entry) { showPhotos(state.bookmarks, entry, photos => without(photos, entry.name)) },
     keep: (transaction, entry) => keepPhotos(transaction, entry, photos => without(photos, entry.name))
   },
 
   undo: {
-    target: entry => within(entry, `bookmarks/${entry.subject}`),
+    target: targetOf("bookmarks"),
     request: entry => ["POST", `${root(entry)}/bookmarks`],
     show(state, entry) {
       if (entry.former && !state.bookmarks.has(entry.subject)) {
@@ -171,8 +195,8 @@ export const actions = {
   },
 
   restore: {
-    target: entry => within(entry, `bookmarks/${entry.subject}`),
-    request: entry => ["POST", `${root(entry)}/documents/${segment(entry.subject)}/restore`],
+    target: targetOf("bookmarks"),
+    request: entry => ["POST", pathOf(entry, "documents", "/restore")],
     pull: content
   },
 
@@ -203,56 +227,40 @@ export const actions = {
   changeList: {
     target: entry => `${entry.list}/list`,
     request: entry => ["PATCH", root(entry)],
-    show(state, entry) {
-      const list = state.lists.get(entry.list)
-      if (list) state.lists.set(entry.list, { ...list, ...entry.body, pending: true })
-    },
+    show(state, entry) { showList(state, entry, () => ({ ...entry.body, pending: true })) },
     // An offer, of which an older page kept the request, is no list.
     keep: (transaction, entry, answer) => answer.members && transaction.put("lists", answer)
   },
 
-  endList: {
-    target: entry => entry.list,
-    request: entry => ["DELETE", root(entry)],
-    show(state, entry) { state.lists.delete(entry.list) },
-    keep: (transaction, entry) => forget(transaction, entry.list)
-  },
+  endList: { ...endOfList, request: entry => ["DELETE", root(entry)] },
 
-  leaveList: {
-    target: entry => entry.list,
-    request: entry => ["DELETE", `${root(entry)}/members/${segment(entry.subject)}`],
-    show(state, entry) { state.lists.delete(entry.list) },
-    keep: (transaction, entry) => forget(transaction, entry.list)
-  },
+  leaveList: { ...endOfList, request: entry => ["DELETE", pathOf(entry, "members")] },
 
   setMember: {
-    target: entry => within(entry, `members/${entry.subject}`),
-    request: entry => ["PUT", `${root(entry)}/members/${segment(entry.subject)}`],
+    target: targetOf("members"),
+    request: entry => ["PUT", pathOf(entry, "members")],
     show(state, entry) {
-      const list = state.lists.get(entry.list)
-      if (!list) return
       const member = { username: entry.subject, joinedAt: entry.createdAt, ...entry.body, pending: true }
-      const at = list.members.findIndex(other => other.username === entry.subject)
-      const members = at < 0 ? [...list.members, member] : list.members.with(at, { ...list.members[at], ...member })
-      state.lists.set(entry.list, { ...list, members })
+      showList(state, entry, ({ members }) => {
+        const at = members.findIndex(other => other.username === entry.subject)
+        return { members: at < 0 ? [...members, member] : members.with(at, { ...members[at], ...member }) }
+      })
     },
     pull: entry => [`${entry.list}/list`]
   },
 
   removeMember: {
-    target: entry => within(entry, `members/${entry.subject}`),
-    request: entry => ["DELETE", `${root(entry)}/members/${segment(entry.subject)}`],
+    target: targetOf("members"),
+    request: entry => ["DELETE", pathOf(entry, "members")],
     show(state, entry) {
-      const list = state.lists.get(entry.list)
-      if (!list) return
-      state.lists.set(entry.list, { ...list, members: list.members.filter(it => it.username !== entry.subject) })
+      showList(state, entry, ({ members }) => ({ members: members.filter(it => it.username !== entry.subject) }))
     },
     pull: entry => [`${entry.list}/list`]
   },
 
   putNote: {
-    target: entry => within(entry, `notes/${entry.subject}`),
-    request: entry => ["PUT", `${root(entry)}/notes/${segment(entry.subject)}${based(entry)}`],
+    target: targetOf("notes"),
+    request: entry => ["PUT", pathOf(entry, "notes", based(entry))],
     show(state, entry) {
       const known = state.notes.get(entry.subject)
       const note = {
@@ -281,32 +289,24 @@ export const actions = {
   },
 
   deleteNote: {
-    target: entry => within(entry, `notes/${entry.subject}`),
-    request: entry => ["DELETE", `${root(entry)}/notes/${segment(entry.subject)}${based(entry)}`],
+    target: targetOf("notes"),
+    request: entry => ["DELETE", pathOf(entry, "notes", based(entry))],
     show(state, entry) { state.notes.delete(entry.subject) },
     keep: (transaction, entry) => transaction.delete("notes", [entry.list, entry.subject])
   },
 
   publish: {
-    target: entry => within(entry, `${entry.kind}s/${entry.subject}`),
-    request: entry => ["POST", `${root(entry)}/${entry.kind}s/${segment(entry.subject)}/publish`],
+    ...endOfDraft,
+    request: entry => ["POST", pathOf(entry, entry.kind + "s", "/publish")],
     show(state, entry) {
       const items = entry.kind === "note" ? state.notes : state.bookmarks
       const item = items.get(entry.subject)
       if (item) items.set(entry.subject, { ...item, draft: undefined, pending: true })
-      state.drafts = state.drafts.filter(it => it.kind !== entry.kind || it.subject !== entry.subject)
-    },
-    pull: content
+      endOfDraft.show(state, entry)
+    }
   },
 
-  discardDraft: {
-    target: entry => within(entry, `${entry.kind}s/${entry.subject}`),
-    request: entry => ["DELETE", `${root(entry)}/${entry.kind}s/${segment(entry.subject)}/draft`],
-    show(state, entry) {
-      state.drafts = state.drafts.filter(it => it.kind !== entry.kind || it.subject !== entry.subject)
-    },
-    pull: content
-  }
+  discardDraft: { ...endOfDraft, request: entry => ["DELETE", pathOf(entry, entry.kind + "s", "/draft")] }
 }
 
 /** The header fields of an entry's request. They are the same at every attempt, as `Idempotency-Key` requires. */
