@@ -76,17 +76,17 @@ export class Client extends EventTarget {
 
   /** Changes the password; every other session ends. */
   async changePassword({ currentPassword, password }) {
-    await this.#parts.ask("PUT", "/v1/me/password", { body: { currentPassword, password } })
+    await this.#ask("PUT", "/v1/me/password", { currentPassword, password })
   }
 
   /** Sets the name that others see of a user of another issuer. @param {string|null} displayName */
   async setDisplayName(displayName) {
-    await this.#parts.ask("PATCH", "/v1/me", { body: { displayName } })
+    await this.#ask("PATCH", "/v1/me", { displayName })
     await this.check()
   }
 
   /** The account: `{id, kind, username, displayName?, usage, quota, expiresAt}`. */
-  async me() { return (await this.#parts.ask("GET", "/v1/me")).body }
+  me() { return this.#ask("GET", "/v1/me") }
 
   /**
    * Reads an export into a user's empty account: `{documents, tombstones, bodies, notes}`.
@@ -100,11 +100,11 @@ export class Client extends EventTarget {
   }
 
   /** The adoptions of guests' bookmarks: `{id, bookmarks, time, undoableUntil, differing: {id, rev}[]}[]`. */
-  async adoptions() { return (await this.#parts.ask("GET", "/v1/me/adoptions")).body.adoptions }
+  async adoptions() { return (await this.#ask("GET", "/v1/me/adoptions")).adoptions }
 
   /** Undoes an adoption, within 24 hours. @param {string} id */
   async undoAdoption(id) {
-    await this.#parts.ask("DELETE", `/v1/me/adoptions/${segment(id)}`)
+    await this.#ask("DELETE", `/v1/me/adoptions/${segment(id)}`)
     await this.#parts.pull("own")
   }
 
@@ -186,12 +186,12 @@ export class Client extends EventTarget {
    */
   async history(id, { list, after, limit = 50 } = {}) {
     const query = new URLSearchParams({ limit, ...(after && { after }) })
-    return (await this.#parts.ask("GET", `${await this.#document(id, list)}/revisions?${query}`)).body
+    return this.#ask("GET", `${await this.#document(id, list)}/revisions?${query}`)
   }
 
   /** The content of a revision. @param {string} id @param {string} rev @param {{list?: string}} [options] */
   async revision(id, rev, { list } = {}) {
-    return (await this.#parts.ask("GET", `${await this.#document(id, list)}/revisions/${segment(rev)}`)).body
+    return this.#ask("GET", `${await this.#document(id, list)}/revisions/${segment(rev)}`)
   }
 
   /** Restores an earlier revision. @returns {Promise<Entry>} */
@@ -219,7 +219,7 @@ export class Client extends EventTarget {
   }
 
   /** Offers a list to a member, who owns it after accepting. @param {string} list @param {string} username */
-  async offerList(list, username) { await this.#parts.ask("PATCH", await this.#root(list), { body: { owner: username } }) }
+  async offerList(list, username) { await this.#askOf(list, "PATCH", "", { owner: username }) }
 
   /** Deletes a list for all members. @param {string} list @returns {Promise<Entry>} */
   endList(list) { return this.#write({ action: "endList", list }) }
@@ -241,13 +241,13 @@ export class Client extends EventTarget {
   async renewList(list) { await this.#parts.pull(`${(await this.#parts.view.place(list)).name}/list`) }
 
   /** Open invitations: `{id, role, username?, createdAt, expiresAt}[]`. */
-  async invitations(list) { return (await this.#parts.ask("GET", `${await this.#root(list)}/invitations`)).body.invitations }
+  async invitations(list) { return (await this.#askOf(list, "GET", "/invitations")).invitations }
 
   /**
    * Makes an invitation. @param {string} list @param {{role: "editor"|"reader", expiresAt?: string}} wish
    * @returns {Promise<{id: string, token: string, role: string, expiresAt: string}>} Nothing returns the token again.
    */
-  async invite(list, wish) { return (await this.#parts.ask("POST", `${await this.#root(list)}/invitations`, { body: wish })).body }
+  invite(list, wish) { return this.#askOf(list, "POST", "/invitations", wish) }
 
   /**
    * Invites a user by name. A member has the role at once. @param {string} list @param {string} username
@@ -262,38 +262,38 @@ export class Client extends EventTarget {
   }
 
   /** Withdraws an invitation. */
-  async withdraw(list, invitation) { await this.#parts.ask("DELETE", `${await this.#root(list)}/invitations/${segment(invitation)}`) }
+  async withdraw(list, invitation) { await this.#askOf(list, "DELETE", `/invitations/${segment(invitation)}`) }
 
   /** The history of a list: `{changes, next}`; see the book's page *History*. @param {string} list */
-  async changes(list, { after } = {}) { return (await this.#parts.ask("GET", `${await this.#root(list)}/history${after ? `?after=${after}` : ""}`)).body }
+  async changes(list, { after } = {}) { return this.#askOf(list, "GET", `/history${after ? `?after=${after}` : ""}`) }
 
   /** Links that show a list without an account: `{id, createdAt}[]`. @param {string} list */
-  async links(list) { return (await this.#parts.ask("GET", `${await this.#root(list)}/links`)).body.links }
+  async links(list) { return (await this.#askOf(list, "GET", "/links")).links }
 
   /** Makes one: `{id, secret, url, createdAt}`. Nothing returns the secret again. @param {string} list */
-  async makeLink(list) { return (await this.#parts.ask("POST", `${await this.#root(list)}/links`)).body }
+  makeLink(list) { return this.#askOf(list, "POST", "/links") }
 
   /** @param {string} list @param {string} id */
-  async withdrawLink(list, id) { await this.#parts.ask("DELETE", `${await this.#root(list)}/links/${segment(id)}`) }
+  async withdrawLink(list, id) { await this.#askOf(list, "DELETE", `/links/${segment(id)}`) }
 
   /** Joins a list. @param {string} token Or an id of `receivedInvitations`. @returns {Promise<List>} */
   async acceptInvitation(token) {
-    const list = (await this.#parts.ask("POST", `/v1/invitations/${segment(token)}/accept`)).body
+    const list = await this.#ask("POST", `/v1/invitations/${segment(token)}/accept`)
     await this.#parts.pull(...Copy.parts(list.id))
     return list
   }
 
   /** Invitations to the caller by name, and lists that they are offered (role `owner`): `{id, list, title, inviter, inviterDisplayName?, role, createdAt, expiresAt}[]`. */
-  async receivedInvitations() { return (await this.#parts.ask("GET", "/v1/invitations")).body.invitations }
+  async receivedInvitations() { return (await this.#ask("GET", "/v1/invitations")).invitations }
 
   /** Ends one of them. @param {string} id @param {"decline"|"block"} how `block` shows none of that inviter's again. */
-  async refuseInvitation(id, how) { await this.#parts.ask("POST", `/v1/invitations/${segment(id)}/${how}`) }
+  async refuseInvitation(id, how) { await this.#ask("POST", `/v1/invitations/${segment(id)}/${how}`) }
 
   /** The people whose invitations are not shown: `{username, displayName?}[]`. */
-  async blocked() { return (await this.#parts.ask("GET", "/v1/blocked")).body.blocked }
+  async blocked() { return (await this.#ask("GET", "/v1/blocked")).blocked }
 
   /** Shows the invitations of a blocked person again. @param {string} username */
-  async unblock(username) { await this.#parts.ask("DELETE", `/v1/blocked/${segment(username)}`) }
+  async unblock(username) { await this.#ask("DELETE", `/v1/blocked/${segment(username)}`) }
 
   /** @param {string} list @returns {Promise<Note[]>} In the order of their titles. */
   notes(list) { return this.#parts.view.notes(list) }
@@ -370,6 +370,12 @@ export class Client extends EventTarget {
 
   /** Closes the database and the channel to other tabs; this tab no longer leads. */
   close() { this.#parts.close() }
+
+  /** Sends a request. @returns The body of the answer. */
+  async #ask(method, path, body) { return (await this.#parts.ask(method, path, { body })).body }
+
+  /** Sends a request about a list, to a path below it. */
+  async #askOf(list, method, path, body) { return this.#ask(method, await this.#root(list) + path, body) }
 
   async #root(list) { return `/v1/lists/${segment((await this.#parts.view.place(list)).name)}` }
   async #document(id, list) { return `${list ? await this.#root(list) : "/v1"}/documents/${segment(id)}` }
