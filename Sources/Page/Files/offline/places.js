@@ -11,16 +11,19 @@ export const placesURL = () => /.*\/page\/\w+\//.exec(import.meta.url)?.[0].conc
 export let lines = ""
 let byName
 
+/** The names by their kinds, read when they are first asked for. */
+const tables = () => byName ??= read()
+
 /** Uses what the file has; its form is described in `PlaceNames+Lines.swift`. */
 export function usePlaces(text) {
   [lines, byName] = [text, undefined]
-  const [, ...tables] = /^f\|(.*)\nl\|(.*)\nq\|(.*)\nw\|(.*)\np\|(.*)\nn\|(.*)/m.exec(text) ?? []
-  if (tables[2]) useTables(...tables)
+  const [, ...found] = /^f\|(.*)\nl\|(.*)\nq\|(.*)\nw\|(.*)\np\|(.*)\nn\|(.*)/m.exec(text) ?? []
+  if (found[2]) useTables(...found)
 }
 
 function read() {
   const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map(), all = new Set()
-  let endings
+  let endings = []
   const list = text => text.split(" ").filter(Boolean)
   for (const line of lines.split("\n")) {
     const [kind, code, ...fields] = line.split("|")
@@ -71,7 +74,7 @@ const away = (outline, x, y) => Math.min(...edges(outline).map(edge => {
 
 /** The names of the part of a country where a hotel is. Where it is in the United Kingdom may not be known. */
 function partNames(hotel, { code, own }, country) {
-  const parts = byName.parts.get(code) ?? []
+  const parts = tables().parts.get(code) ?? []
   const point = pointOf(hotel)
   if (!point) return code === "GB" && own.has(country) ? parts.flatMap(({ names }) => names) : []
   const [x, y] = [point.lon * 100, point.lat * 100]
@@ -83,34 +86,28 @@ function partNames(hotel, { code, own }, country) {
 }
 
 /** A name, and without each ending that it has. */
-const endless = text => [text, ...byName.endings.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))]
+const endless = text => [text, ...tables().endings.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))]
 
 /** What a Russian name "in" a place may be the case of: "Лондоне", "Парижа". */
 const nominatives = text => /[аеиы]$/.test(text) ? ["", "а", "ь"].map(it => text.slice(0, -1) + it) : []
 
 /** Names of the places that a name in another language than theirs means, for a search. */
 export function meanings(key) {
-  if (!lines) return []
-  byName ??= read()
   const others = nominatives(key)
-  return [...endless(key), ...others].map(it => byName.meant.get(it)).find(Boolean) ?? others.filter(it => it !== key && isPlace(it))
+  return [...endless(key), ...others].map(it => tables().meant.get(it)).find(Boolean) ?? others.filter(it => it !== key && isPlace(it))
 }
 
 /** Whether a country, a state or a city has a name, as `key` makes it. */
-export function isPlace(key) {
-  byName ??= read()
-  return byName.all.has(key)
-}
+export const isPlace = key => tables().all.has(key)
 
 /** Names of a hotel's country, of the part of it, and of its city, as `key` makes them. */
 export function namesOf(hotel) {
-  if (!lines) return []
-  byName ??= read()
+  const { countries, cities, endings } = tables()
   const country = key(hotel.country)
-  const place = byName.countries.get(country)
+  const place = countries.get(country)
   if (!place) return []
-  const known = (code, names) => names.map(it => it && byName.cities.get(code + it)).find(Boolean) ?? []
+  const known = (code, names) => names.map(it => it && cities.get(code + it)).find(Boolean) ?? []
   const city = key(hotel.city)
-  const names = [...known(place.code, [city, key(hotel.city?.split?.(",")[0]), ...byName.endings.map(it => city.split(it)[0])]), ...known(place.code + "/", endless(key(hotel.state)))]
+  const names = [...known(place.code, [city, key(hotel.city?.split?.(",")[0]), ...endings.map(it => city.split(it)[0])]), ...known(place.code + "/", endless(key(hotel.state)))]
   return [...new Set([...place.names, ...names, ...partNames(hotel, place, country)])]
 }

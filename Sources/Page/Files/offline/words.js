@@ -62,15 +62,15 @@ function withoutStops(all, termOf = it => it) {
   return all
 }
 
-/** A text without what it says about a price. */
-const withoutPrice = text => pricePattern ? text.split(" ").flatMap(apart).filter(Boolean).join(" ").replace(pricePattern, " ") : text
+/** A text without what it says about a price, unless it keeps that. */
+const withoutPrice = (text, keepsPrice) => pricePattern && !keepsPrice ? text.split(" ").flatMap(apart).filter(Boolean).join(" ").replace(pricePattern, " ") : text
 
 /** What a text says about a price, a single word with its neighbour: "max 506" and "cheap sleep" may be parts of a hotel's name. */
 export const prices = text => pricePattern ? [...text.matchAll(pricePattern)].flatMap(({ 0: said, index }) => terms(said).flat()[1] ? said
   : [(/\S+\s*$/.exec(text.slice(0, index)) ?? "") + said, said + (/\s*\S+/.exec(text.slice(index + said.length)) ?? "")]).filter(it => terms(it).flat()[1]) : []
 
 /** Whether a text says more than what every result is, and a price. */
-export const counts = (text, keepsPrice) => terms(keepsPrice ? text : withoutPrice(text)).some(term => term.length > 1 || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
+export const counts = (text, keepsPrice) => terms(withoutPrice(text, keepsPrice)).some(term => term.length > 1 || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
 
 /** A place's name without spaces and stop words, by which names are compared. */
 export const key = name => typeof name === "string" ? withoutStops(terms(name)).flat().join("") : ""
@@ -117,7 +117,7 @@ function apart(token) {
 /** The text as hotels write what it means, by the rules of the server's `SpelledQuery`. */
 function spelledOut(text, keepsPrice) {
   const [small, kinds, , , , , origins = [], lodgings = []] = stopWords, both = [...small, ...kinds]
-  const free = keepsPrice ? text : withoutPrice(text)
+  const free = withoutPrice(text, keepsPrice)
   const tokens = withStars((terms(free)[0] ? free : text).replace(/[,;](?!\d)/g, "$& ").replace(/(?<=\p{L}{3})[/@|](?=\p{L}{3})/gu, " ").replace(/(?<!\S)l\.a\.(?!\S)/gi, "LA")).split(" ")
     .flatMap(apart).map(it => [it, ...terms(it).flat()]).filter(it => it[1])
   const isName = (token, known) => token?.slice(1).some(it => !known.includes(it))
