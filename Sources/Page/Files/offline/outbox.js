@@ -1,4 +1,4 @@
-import { actions, fields, follows } from "./actions.js"
+import { actions, fields, follows, isShown } from "./actions.js"
 import { OfflineError } from "./error.js"
 import { call, isReachable, randomID, segment } from "./server.js"
 
@@ -17,11 +17,8 @@ export class Outbox {
    * @param {object} parts `backoff`: see `open`. `pull(part)` fetches a part of the copy. `told(entry)` is called with
    *   each entry that the server refuses.
    */
-  constructor({ database, backoff = [1000, 4000, 16000], pull, told }) {
-    this.#database = database
-    this.#backoff = backoff
-    this.#pull = pull
-    this.#told = told
+  constructor(parts) {
+    ({ database: this.#database, backoff: this.#backoff = [1000, 4000, 16000], pull: this.#pull, told: this.#told } = parts)
   }
 
   /** All entries, oldest first. */
@@ -59,7 +56,7 @@ export class Outbox {
         return merged
       }
       // A change on top of an undelivered change of the same note has the same base; delivery of the first updates it.
-      if (isLater && last?.action === "putNote" && last.base !== undefined && !entry.draft === !last.draft && ["pending", "transit", "parked"].includes(last.state)) entry.base = last.base
+      if (isLater && last?.action === "putNote" && last.base !== undefined && !entry.draft === !last.draft && isShown(last)) entry.base = last.base
       entry.id = await transaction.put("outbox", entry)
       return entry
     })
@@ -140,7 +137,7 @@ export class Outbox {
     return this.#database.write(["outbox"], async transaction => {
       const waiting = []
       for (const entry of await transaction.all("outbox")) {
-        if (!["pending", "transit", "parked"].includes(entry.state)) continue
+        if (!isShown(entry)) continue
         const isDue = entry.state === "pending" && !(Date.parse(entry.nextAttemptAt) > Date.now())
         if (isDue && !waiting.some(earlier => follows(entry, earlier))) {
           const taken = { ...entry, state: "transit", attempts: entry.attempts + 1, nextAttemptAt: undefined }

@@ -13,12 +13,8 @@ export class Session {
   /** @type {import("../offline.d.ts").Session} */
   state = { state: "none" }
 
-  constructor({ database, tabs, outbox, view, changed }) {
-    this.#database = database
-    this.#tabs = tabs
-    this.#outbox = outbox
-    this.#view = view
-    this.#changed = changed
+  constructor(parts) {
+    ({ database: this.#database, tabs: this.#tabs, outbox: this.#outbox, view: this.#view, changed: this.#changed } = parts)
   }
 
   /** Reads the session from the database: at the start, and when another tab has changed it. */

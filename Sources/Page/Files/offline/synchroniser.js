@@ -25,14 +25,11 @@ export class Synchroniser {
    * @param {object} parts `told(places, isOutbox)`: the copy, the outbox or the state has changed. `failed(error)`: an
    *   error in the background.
    */
-  constructor({ database, tabs, session, outbox, copy, told, failed }) {
-    this.#database = database
-    this.#tabs = tabs
-    this.#session = session
-    this.#outbox = outbox
-    this.#copy = copy
-    this.#told = told
-    this.#failed = failed
+  constructor(parts) {
+    ({
+      database: this.#database, tabs: this.#tabs, session: this.#session, outbox: this.#outbox, copy: this.#copy,
+      told: this.#told, failed: this.#failed
+    } = parts)
   }
 
   /** Reads the mode and the time of the last round from the database. */
