@@ -106,11 +106,12 @@ struct ShortNames {
     guard isSign(index - 1, ",") else { return false }
     var index = index - 1
     while index >= 0, index != tokens[index + 1].opener {
+      // What is in brackets is no part of the list, and begins after the bracket that opens it.
       if let opener = tokens[index].closes {
         index = opener
-        continue
+      } else if isWord(index, Self.declaring) {
+        return true
       }
-      if isWord(index, Self.declaring) { return true }
       index -= 1
     }
     return false

@@ -35,16 +35,16 @@ import Testing
     #expect(
       String(decoding: script, as: UTF8.self) == """
         let h=(a)=>a
-        function $f(){return "import"}
-        let $e=Object
-        class $b extends $e{}
+        function $g(){return "import"}
+        let $f=Object
+        class $b extends $f{}
         async function open(a){}
-        let $d=2
+        let $e=2
         let $c={},$a={
-        "view.js":async()=>{async function show(){return h($f,$d)}
+        "view.js":async()=>{async function show(){return h($g,$e)}
         return{show}},
-        },load=name=>$c[name]??=$a[name]()
-        let show=()=>h($b),routes=[()=>load("view.js"),()=>import("./coast.js")]
+        },$d=name=>$c[name]??=$a[name]()
+        let show=()=>h($b),$h=[()=>$d("view.js"),()=>import("./coast.js")]
         export{show}
 
         """)

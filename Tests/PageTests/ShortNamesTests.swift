@@ -30,6 +30,12 @@ import Testing
           """)
   }
 
+  @Test func aListOfDeclarationsGoesOnAfterBrackets() {
+    #expect(
+      short("const f = () => { const one = g(1), other = [one], last = other }")
+        == "const f = () => { const b = g(1), a = [b], c = a }")
+  }
+
   @Test func keysOfAnotherObjectOfThatNameStay() {
     let script = "function f() {\n  const texts = { where: 1 }\n  return texts.where\n}"
     #expect(short(script, keys: ["where": "a"]).contains("{ where: 1 }"))
