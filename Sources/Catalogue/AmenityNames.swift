@@ -54,6 +54,8 @@ enum AmenityNames {
     "zonder", "bez", "без",
     "بدون", "ללא",
   ]
+  /// What "no" stands before in Portuguese, where it means "in the": "no jardim".
+  private static let withinInPortuguese = ["jardim", "restaurante", "estacionamento"]
   private static let beforeKeys = Set(before.map(PlaceNames.folded))
   private static let firstKeys = Set(
     before.map { PlaceNames.folded(String($0.prefix { $0 != " " })) })
@@ -77,7 +79,8 @@ enum AmenityNames {
         .joined(separator: "|")
     }
     let names = either(unspaced)
-    return "(?<!\\S)(?:(?:" + either(before) + ")\\s+(" + either(refusable) + ")(?:\\s+(?:"
+    return "(?<!\\S)(?:(?!no\\s+(?:" + withinInPortuguese.joined(separator: "|") + "))(?:"
+      + either(before) + ")\\s+(" + either(refusable) + ")(?:\\s+(?:"
       + either(after) + "))?|(?:" + prefixes.joined(separator: "|") + ")(" + names + ")|(" + names
       + ")(?:" + suffixes.joined(separator: "|") + "))[.,;!?]*(?!\\S)"
   }()
@@ -105,7 +108,9 @@ enum AmenityNames {
     guard firstKeys.contains(PlaceNames.folded(String(token))) else { return nil }
     let keys = tokens[index..<min(index + 6, tokens.count)].map { PlaceNames.folded(String($0)) }
     for words in [1, 2] where words < keys.count {
-      guard beforeKeys.contains(keys[..<words].joined()) else { continue }
+      guard beforeKeys.contains(keys[..<words].joined()),
+        keys[0] != "no" || !withinInPortuguese.contains(keys[1])
+      else { continue }
       for length in [3, 2, 1] where words + length <= keys.count {
         guard refusableKeys.contains(keys[words..<words + length].joined()) else { continue }
         let from = index + words

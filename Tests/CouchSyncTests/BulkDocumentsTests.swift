@@ -2,6 +2,7 @@ import CouchQuery
 import CouchSync
 import Documents
 import JSON
+import StoreTesting
 import Stores
 import Testing
 
@@ -77,7 +78,7 @@ struct BulkDocumentsTests {
     let couch = try await Couch()
     let name = String(repeating: "n", count: AttachmentName.maximumBytes - 2)
     let all = (10..<110).map { #""\#(name.dropLast())\#($0)":{"data":""}"# }.joined(separator: ",")
-    func put(_ numbers: Range<Int>, _ members: String) async throws -> [JSON] {
+    func put(_ numbers: Range<Int>, _ members: String) async throws -> [JSONValue] {
       let branches = numbers.map { #"{"_id":"a","_rev":"1-\#($0)"\#(members)}"# }
       let answer = try await couch.bulk(
         #"{"new_edits":false,"docs":[\#(branches.joined(separator: ","))]}"#)
