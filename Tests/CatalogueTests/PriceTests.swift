@@ -15,4 +15,13 @@ import Testing
   func thePriceIsTheFirstNumber(_ text: String, _ number: Double?) {
     #expect(Price.number(in: text) == number)
   }
+
+  @Test(arguments: [
+    ("no garden", true), ("no jardim", false), ("sem jardim", true), ("no jardín", true),
+  ])
+  func portugueseInTheIsNoRefusal(text: String, isRefusal: Bool) throws {
+    #expect((AmenityNames.refused(at: 0, of: text.split(separator: " ")) != nil) == isRefusal)
+    let pattern = try Regex(String(AmenityNames.refusalPattern.dropFirst("(?<!\\S)".count)))
+    #expect(text.contains(pattern) == isRefusal)
+  }
 }
