@@ -99,8 +99,8 @@ def refusal(*arguments):
 
 def later(attempt):
     """Seconds until the attempt is killed: each time more, so that the last ones are late enough on any machine. The
-    nightly run kills at three times as many moments."""
-    return 0.05 * 1.12 ** attempt if NIGHTLY else 0.1 * 1.4 ** attempt
+    nightly run kills at five times as many moments."""
+    return 0.05 * 1.12 ** attempt if NIGHTLY else 0.1 * 1.7 ** attempt
 
 
 def forget_sessions(url):

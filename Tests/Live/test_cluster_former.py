@@ -116,7 +116,8 @@ def is_valid(node, token):
                         timeout=PATIENCE).status_code
 
 
-@pytest.mark.parametrize("deed", ["kill", pytest.param("pause", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("deed", ["kill", "pause"])
 def test_nodes_leave_a_primary_whose_manager_is_lost(cluster, deed):
     whole(cluster)
     first, second = cluster.nodes

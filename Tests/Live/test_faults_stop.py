@@ -243,6 +243,7 @@ class Unread:
             os.close(self.write)
 
 
+@pytest.mark.nightly
 @pytest.mark.fault("F24")
 def test_log_that_nobody_reads_blocks_no_request_and_drops_are_counted(start, tmp_path):
     first = start()

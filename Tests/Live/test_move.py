@@ -29,6 +29,7 @@ def bookmarks(server, token):
     return sorted(row["id"] for row in server.call("GET", "/v1/bookmarks", token).json()["bookmarks"])
 
 
+@pytest.mark.nightly
 def test_clients_notice_nothing_of_a_move_there_and_back(tmp_path, database, start):
     url = postgres.schema(database.url, tmp_path)
     data, back = tmp_path / "data", tmp_path / "back"

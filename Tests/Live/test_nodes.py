@@ -370,6 +370,7 @@ def test_an_imported_catalogue_is_served_by_every_node(nodes, tmp_path):
                 "GET", "/v1/hotels?description=harbour", token).json()["hotels"]] == [name], f"not {name} again")
 
 
+@pytest.mark.nightly
 def test_nodes_whose_clocks_are_wrong_agree_on_the_time(nodes, tmp_path):
     libraries = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
     if not libraries:

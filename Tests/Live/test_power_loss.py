@@ -167,6 +167,7 @@ def test_without_the_log_synchronised_losses_are_reported(recording, checker, re
     assert kinds_of(problems) == {"lost"}, shown(problems)
 
 
+@pytest.mark.nightly
 @pytest.mark.fault("F03")
 def test_without_directories_synchronised_losses_are_reported(recording, checker, rebuilt):
     written = DirectoryStates(recording, 2, recording.namings(), ("nothing",), after=len(recording.steps) // 2)

@@ -35,7 +35,7 @@ def run_schemathesis(server, authorization, database, directory, *options):
 @pytest.fixture
 def examples():
     """How many requests are made for each operation, in addition to those that cover its schema."""
-    return "200" if NIGHTLY else "4"
+    return "200" if NIGHTLY else "2"
 
 
 def test_guest_meets_the_contract_alone(start, tmp_path, examples):

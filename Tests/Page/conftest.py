@@ -1,5 +1,6 @@
 """A real server and real browsers. If a browser logs an error of a script or a report of the content security policy,
 the test that opened it fails."""
+import os
 import pathlib
 import sys
 
@@ -9,6 +10,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 
 from browsing import Browser  # noqa: E402
 from server import Server  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "nightly: one more width, language or kind of what each run tests, so it runs at night")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("nightly") and not os.environ.get("BOOKMARKS_NIGHTLY"):
+            item.add_marker(pytest.mark.skip(reason="runs at night"))
 
 
 @pytest.fixture(scope="session")

@@ -166,7 +166,9 @@ def test_what_people_type_never_runs(browser, server):
     show(page, "#/users", EVIL)
 
 
-@pytest.mark.parametrize("width, height, dark", [(390, 844, True), (320, 640, False), (1360, 900, False), (1360, 900, True)])
+@pytest.mark.parametrize("width, height, dark", [
+    (320, 640, False), (1360, 900, True), pytest.param(390, 844, True, marks=pytest.mark.nightly),
+    pytest.param(1360, 900, False, marks=pytest.mark.nightly)])
 def test_nothing_is_out_of_reach(browser, width, height, dark):
     page = browser(width=width, height=height, dark=dark)
     page.visit("/admin")

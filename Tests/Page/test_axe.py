@@ -17,8 +17,9 @@ def violations(page):
     return page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": RUN, "awaitPromise": True, "returnByValue": True})["result"]["value"]
 
 
-@pytest.mark.parametrize("width", [320, 1200])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width, dark", [
+    (320, True), (1200, False), pytest.param(320, False, marks=pytest.mark.nightly),
+    pytest.param(1200, True, marks=pytest.mark.nightly)])
 def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dark):
     page = browser(width=width, dark=dark)
     page.visit("/?where=Paris")

@@ -143,7 +143,8 @@ def test_a_schema_within_itself_opens_as_deep_as_one_likes(browser):
     page.find("details.more[open] .field")
 
 
-@pytest.mark.parametrize("width, height, dark", [(390, 844, True), (320, 640, False), (1360, 900, True)])
+@pytest.mark.parametrize("width, height, dark", [
+    (320, 640, False), (1360, 900, True), pytest.param(390, 844, True, marks=pytest.mark.nightly)])
 def test_nothing_is_out_of_reach(browser, width, height, dark):
     page = browser(width=width, height=height, dark=dark)
     for path in ("/docs", "/docs#putBookmark", "/docs#tag/couch", "/docs#book/Receipts", "/docs#limits"):

@@ -93,7 +93,8 @@ def test_two_versions_behind_one_address_are_never_kept_as_a_mixture(site, page)
     page.visit("/lists").says(NEW)
 
 
-@pytest.mark.parametrize("broken", ["bundle.js", "boot.js", "base.css", "shell.json", "index.html"])
+@pytest.mark.parametrize("broken", [
+    "bundle.js", "index.html", *(pytest.param(file, marks=pytest.mark.nightly) for file in ("boot.js", "base.css", "shell.json"))])
 def test_a_proxys_page_in_the_place_of_a_file_is_never_kept(site, page, broken):
     page.visit("/")
     controlled(page)
