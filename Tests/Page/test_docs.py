@@ -81,7 +81,7 @@ def test_one_click_gives_a_token_that_stays_until_the_tab_is_closed(browser, ser
 COMMANDS = {"curl": ["bash"], "JavaScript": ["node", "--input-type=module", "-"], "Python": [sys.executable, "-"]}
 
 
-@pytest.mark.parametrize("language", COMMANDS)
+@pytest.mark.parametrize("language", ["curl", "JavaScript", pytest.param("Python", marks=pytest.mark.nightly)])
 def test_programs_run_as_they_are(browser, language):
     page = browser().visit("/docs#createGuest")
     token = None
