@@ -99,7 +99,7 @@ struct EditLoop {
 
     private func edit(_ id: DocumentID) async throws {
       try await stores.withStore(store) { store in
-        let base = try await store.document(id)?.revision
+        let base = try await store.readInline { try $0.document(id) }?.revision
         let next = (base?.generation ?? 0) + 1
         let body = try DocumentBody(parsing: Array(#"{"type":"note","count":\#(next)}"#.utf8))
         try await store.update(loading: [id], as: .server) { changes in
