@@ -54,7 +54,8 @@ def test_answers_that_nobody_takes_are_on_the_account_of_their_address(server):
                 one.read(lambda: len(one.answers.keys() | one.resets.keys()) == STREAMS)
             # One address takes half of the memory, and a little for each connection. Other streams were closed.
             assert gauge(metrics(other), "answer_bytes") <= bound / 2 + (enough + 1) * LITTLE
-            assert len(hostile[-1].resets) > STREAMS * 0.9
+            # On a slow machine the first connections have ended meanwhile, so that the last ones have room again.
+            assert any(len(one.resets) > STREAMS * 0.9 for one in hostile)
             with Streams(server, "127.0.0.2") as colleague:
                 assert colleague.answer("GET", "/v1/bookmarks/x", mine)[::2] == (200, whole)
         wait_until(lambda: gauge(metrics(other), "answer_bytes") < bound // 100)
