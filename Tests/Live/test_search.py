@@ -79,11 +79,12 @@ def test_another_order_is_refused_with_what_to_change(shared, parameters):
     assert answer.json()["error"] == "invalid_parameter"
 
 
+@pytest.mark.nightly
 def test_the_first_search_after_a_start_has_all_of_its_time(start, tmp_path):
-    """The names of places are made then, which takes longer than a search may."""
+    """The names of places are made then, which takes longer than a search may. At night nothing runs beside it."""
     data = tmp_path / "data"
     assert start(data=data).stop() == 0
-    server = start("--search-milliseconds", "100", data=data)
+    server = start("--search-milliseconds", "300", data=data)
     answer = search(server, description="hotel", location="Londres")
     assert answer.status_code == 200 and answer.json()["hotels"], answer.text
 
