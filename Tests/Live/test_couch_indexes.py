@@ -7,6 +7,7 @@ import random
 import pytest
 
 from couch import Database, failed
+from slices import first
 
 
 def index(database, *fields, **members):
@@ -291,7 +292,7 @@ def find_projected(database, selector, fields):
     return database.call("POST", "/_find", json=body).json()["docs"]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", first(1, range(3)))
 def test_indexes_change_no_answer(shared, rounds, seed):
     chance = random.Random(seed)
     plain, indexed = Database(shared), Database(shared)

@@ -92,6 +92,7 @@ def test_a_list_has_limits_of_its_own_and_takes_nothing_of_its_members(shared):
     assert answer.status_code == 413, answer.text
 
 
+@pytest.mark.nightly
 @pytest.mark.fault("S17")
 def test_a_list_takes_50000_documents_and_not_one_more_whoever_writes_and_how(start):
     server = start()

@@ -1,4 +1,6 @@
 """Couchbase Lite's sync, when a device has much to send at once."""
+import pytest
+
 from attachments import some
 from couch import Administrator
 from phone import Phone
@@ -38,6 +40,7 @@ def test_documents_that_are_too_long_are_refused_alone_when_they_come_at_once(ph
     assert database(account).documents().keys() == {"right"}
 
 
+@pytest.mark.nightly
 def test_long_documents_of_the_administrator_come_at_once(tmp_path):
     administrator = Administrator(tmp_path)
     try:
