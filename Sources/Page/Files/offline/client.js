@@ -75,9 +75,7 @@ export class Client extends EventTarget {
   async resetPassword({ token, password }) { await call("POST", "/v1/password-resets", { body: { token, password } }) }
 
   /** Changes the password; every other session ends. */
-  async changePassword({ currentPassword, password }) {
-    await this.#ask("PUT", "/v1/me/password", { currentPassword, password })
-  }
+  async changePassword({ currentPassword, password }) { await this.#ask("PUT", "/v1/me/password", { currentPassword, password }) }
 
   /** Sets the name that others see of a user of another issuer. @param {string|null} displayName */
   async setDisplayName(displayName) {
@@ -103,10 +101,7 @@ export class Client extends EventTarget {
   async adoptions() { return (await this.#ask("GET", "/v1/me/adoptions")).adoptions }
 
   /** Undoes an adoption, within 24 hours. @param {string} id */
-  async undoAdoption(id) {
-    await this.#ask("DELETE", `/v1/me/adoptions/${segment(id)}`)
-    await this.#parts.pull("own")
-  }
+  async undoAdoption(id) { await this.#ask("DELETE", `/v1/me/adoptions/${segment(id)}`).then(() => this.#parts.pull("own")) }
 
   // Hotels
 
@@ -371,10 +366,8 @@ export class Client extends EventTarget {
   /** Closes the database and the channel to other tabs; this tab no longer leads. */
   close() { this.#parts.close() }
 
-  /** Sends a request. @returns The body of the answer. */
+  // Send a request, the second one to a path below a list's; they give the body of the answer.
   async #ask(method, path, body) { return (await this.#parts.ask(method, path, { body })).body }
-
-  /** Sends a request about a list, to a path below it. */
   async #askOf(list, method, path, body) { return this.#ask(method, await this.#root(list) + path, body) }
 
   async #root(list) { return `/v1/lists/${segment((await this.#parts.view.place(list)).name)}` }
