@@ -13,12 +13,13 @@ package enum ErasureLog {
 
   /// Appends lines durably.
   static func append(_ names: [StoreName], to path: String) throws(SystemError) {
-    let isNew = try Disk.entry(at: path) == nil
-    if isNew { try Disk.touch(path) }
+    let entry = try Disk.entry(at: path)
+    if entry == nil { try Disk.touch(path) }
     // The text begins with a line break, too, because a power failure may have left an incomplete line before it.
     try Disk.append(Array(("\n" + names.map { $0.key + "\n" }.joined()).utf8), to: path)
     try Disk.synchronize(path)
-    if isNew { try Disk.synchronizeDirectory(path.parent) }
+    // An attempt that failed on a full disk leaves an empty file whose name was not synchronised.
+    if entry?.size ?? 0 == 0 { try Disk.synchronizeDirectory(path.parent) }
   }
 
   /// Visits every store in a log. A store may be visited twice. Lines that are not keys of such stores are ignored.
