@@ -110,9 +110,13 @@ def _ask(asking, core):
         os.sched_setaffinity(0, {core})
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     threading.stack_size(256 << 10)
-    threads = [
-        threading.Thread(target=_ask_again if takes else _ask_only, args=(person, request, first, at_once), daemon=True)
-        for person, at_once, request, takes in asking for first in range(at_once)]
+    threads = []
+    for person, at_once, request, takes in asking:
+        if takes:
+            given = [(_ask_again, (person, request, first, at_once)) for first in range(at_once)]
+        else:
+            given = [(_ask_only, (person, _opening(person, request)))] * at_once
+        threads += [threading.Thread(target=step, args=arguments, daemon=True) for step, arguments in given]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -135,14 +139,19 @@ def _ask_again(person, request, first, step):
             time.sleep(REFUSED)
 
 
-def _ask_only(person, request, first, _):
-    """Asks on as many streams as a connection may have, and reads nothing until the server closes it."""
+def _opening(person, request):
+    """The bytes that ask on as many streams as a connection may have. They are made once for all connections: their
+    library is slow, and would take the processors from the server and from the honest."""
     # Its library is in the tests' own environment only, in which `Scripts/bench fair` runs.
     import secure
     fields = [(name.lower(), value) for name, value in bearer(person.token).items()]
-    asked = [request(first + number) for number in range(STREAMS)]
-    # Each connection sends the same bytes. To make them anew would take most of the processors from the server.
-    sent = secure.opening([(each.method, each.path, fields) for each in asked])
+    asked = [request(number) for number in range(STREAMS)]
+    return secure.opening([(each.method, each.path, fields) for each in asked])
+
+
+def _ask_only(person, sent):
+    """Sends these bytes on a connection, and reads nothing until the server closes it."""
+    import secure
     while True:
         try:
             with secure.connect(person, "h2", source=person.source) as socket:
