@@ -60,84 +60,57 @@ package enum BackupAdministration {
     }
   }
 
+  /// What was done, in one line, and whether something is lost or damaged.
+  package typealias Outcome = (message: String, isDamaged: Bool)
+
   /// Makes a backup of the stores of a data directory or a database at a path, which has to be absent or an empty
   /// directory.
-  /// - Returns: one line, and whether anything was damaged.
-  /// - Throws: the errors of ``backUp(_:to:_:)-(String,_,_)``; ``SettingsError``, the database's errors.
+  /// - Throws: the errors of ``perform(_:_:_:)``.
   package static func backUp(
     _ location: StorageLocation, to path: String, _ report: Report
-  ) async throws -> (message: String, isDamaged: Bool) {
-    if let address = try location.databaseAddress() {
-      return try await DatabaseBackups.backUp(address, to: absolute(path), report)
-    }
-    return try await backUp(location.data, to: path, report)
-  }
-
-  /// Makes a backup of a data directory at a path, which has to be absent or an empty directory.
-  /// - Returns: one line, and whether anything was damaged.
-  /// - Throws: ``BackupError``; `DataDirectoryError` for a data directory that can't be used.
-  package static func backUp(
-    _ data: String, to path: String, _ report: Report
-  ) async throws -> (message: String, isDamaged: Bool) {
-    let work = StoreWork.backup(to: absolute(path))
-    if let answer = try await ControlClient.perform(work, in: data, report) { return answer }
-    return try await offline(work, data, report)
+  ) async throws -> Outcome {
+    try await perform(.backup(to: absolute(path)), location, report)
   }
 
   /// Repairs all stores of a data directory or a database.
-  /// - Returns: one line, and whether something is lost or still damaged.
-  /// - Throws: the errors of ``repair(_:_:)-(String,_)``; ``SettingsError``, the database's errors.
+  /// - Throws: the errors of ``perform(_:_:_:)``.
   package static func repair(
     _ location: StorageLocation, _ report: Report
-  ) async throws -> (message: String, isDamaged: Bool) {
-    guard location.database == nil else {
-      return try await DatabaseBackups.repair(location, report)
-    }
-    return try await repair(location.data, report)
-  }
-
-  /// Repairs all stores of a data directory.
-  /// - Returns: one line, and whether something is lost or still damaged.
-  /// - Throws: the errors of ``backUp(_:to:_:)``.
-  package static func repair(
-    _ data: String, _ report: Report
-  ) async throws -> (message: String, isDamaged: Bool) {
-    if let answer = try await ControlClient.perform(.repair, in: data, report) { return answer }
-    let registry = try RegistryRebuild.run(absolute(data))
-    if let registry { report.finding("registry.sqlite: \(registry.message)") }
-    for file in registry?.unknown ?? [] { report.finding("\(file): nothing tells whose it is") }
-    let outcome = try await offline(.repair, data, report)
-    return (outcome.message, outcome.isDamaged || registry?.unknown.isEmpty == false)
+  ) async throws -> Outcome {
+    try await perform(.repair, location, report)
   }
 
   /// Replaces the damaged file of one store of a data directory; see ``StoreBackups/replace(_:from:_:)``.
-  /// - Returns: one line, and whether something in the new file is lost or damaged.
-  /// - Throws: the errors of ``backUp(_:to:_:)-(String,_,_)``; ``BackupError`` for stores in a database.
+  /// - Throws: the errors of ``perform(_:_:_:)``.
   package static func replace(
     _ store: String, from backup: String?, _ location: StorageLocation, _ report: Report
-  ) async throws -> (message: String, isDamaged: Bool) {
-    guard location.database == nil else {
-      throw BackupError(.failed, "The stores are in a database: one store can't be replaced there")
-    }
-    let work = StoreWork.replacement(of: store, from: backup.map(absolute))
-    if let answer = try await ControlClient.perform(work, in: location.data, report) {
-      return answer
-    }
-    return try await offline(work, location.data, report)
+  ) async throws -> Outcome {
+    try await perform(.replacement(of: store, from: backup.map(absolute)), location, report)
   }
 
-  /// Works on the stores of a data directory that no server uses.
-  /// - Throws: `DataDirectoryError`, and the errors of ``StoreBackups/perform(_:_:)``.
-  private static func offline(
-    _ work: StoreWork, _ data: String, _ report: Report
-  ) async throws -> (message: String, isDamaged: Bool) {
-    let outcome = try await StorageAssembly.with(StorageLocation(data: data)) { storage, stores in
+  /// Does work on stores. A server that uses the data directory does it itself.
+  /// - Throws: ``BackupError``; `DataDirectoryError` for a data directory that can't be used; ``SettingsError``; the
+  ///   database's errors.
+  static func perform(
+    _ work: StoreWork, _ location: StorageLocation, _ report: Report
+  ) async throws -> Outcome {
+    guard location.database == nil else {
+      let outcome = try await DatabaseWork(location: location, kept: nil).perform(work, report)
+      return (outcome.message, outcome.isDamaged)
+    }
+    let data = location.data
+    if let answer = try await ControlClient.perform(work, in: data, report) { return answer }
+    var registry: RegistryRebuild.Outcome?
+    if case .repair = work { registry = try RegistryRebuild.run(absolute(data)) }
+    if let registry { report.finding("registry.sqlite: \(registry.message)") }
+    for file in registry?.unknown ?? [] { report.finding("\(file): nothing tells whose it is") }
+    let outcome = try await StorageAssembly.with(location) { storage, stores in
       guard let files = storage.files else { throw DatabaseWork.oneStore }
       let backups = StoreBackups(engine: files, stores: stores)
       return try await backups.perform(work, report.reporter)
     }
     report.progress(1, "")
-    return (outcome.message, outcome.isDamaged)
+    return (outcome.message, outcome.isDamaged || registry?.unknown.isEmpty == false)
   }
 
   /// The absolute path, without slashes at the end.

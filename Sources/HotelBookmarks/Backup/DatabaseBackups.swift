@@ -1,5 +1,6 @@
 import Accounts
 import FoundationEssentials
+import HTTPAPI
 import PostgresEngine
 import SQLiteEngine
 import StoreRecords
@@ -16,7 +17,7 @@ enum DatabaseBackups {
   /// - Throws: the errors of that function; the database's errors.
   static func backUp(
     _ address: DatabaseAddress, to path: String, _ report: BackupAdministration.Report
-  ) async throws -> (message: String, isDamaged: Bool) {
+  ) async throws -> AdministrationJobs.Outcome {
     try requireFree(path)
     let scratch = path + copies
     let mark = MoveMark(.unfinished, detail: "from \(address.description) for a backup")
@@ -30,10 +31,14 @@ enum DatabaseBackups {
     try FileEngine.prepareForMove(scratch, mark)
     do {
       let damaged = try await copy(address, into: scratch, report)
-      let outcome = try await BackupAdministration.backUp(scratch, to: path, report)
+      var (message, isDamaged) = try await BackupAdministration.perform(
+        .backup(to: path), StorageLocation(data: scratch), report)
       try remove(scratch)
-      guard damaged > 0 else { return (outcome.message, outcome.isDamaged) }
-      return (outcome.message + "; \(damaged) stores are damaged, and lack what is damaged", true)
+      if damaged > 0 {
+        message += "; \(damaged) stores are damaged, and lack what is damaged"
+        isDamaged = true
+      }
+      return .init(message, isDamaged: isDamaged)
     } catch {
       try? remove(scratch)
       throw error
@@ -84,11 +89,10 @@ enum DatabaseBackups {
   }
 
   /// Repairs all stores. Servers may use the database meanwhile.
-  /// - Returns: one line, and whether something is lost or still damaged.
   /// - Throws: ``SettingsError``, the database's errors.
   static func repair(
     _ location: StorageLocation, _ report: BackupAdministration.Report
-  ) async throws -> (message: String, isDamaged: Bool) {
+  ) async throws -> StoreBackups.Repair {
     try await StorageAssembly.with(location) { storage, stores in
       var repair = StoreBackups.Repair()
       let lost = try await storage.registerLostStores()
@@ -105,7 +109,7 @@ enum DatabaseBackups {
         }
       }
       report.progress(1, "")
-      return (repair.message, repair.isDamaged)
+      return repair
     }
   }
 

@@ -28,30 +28,18 @@ struct DatabaseWork: Sendable {
   ) async throws -> AdministrationJobs.Outcome {
     guard let address = try location.databaseAddress() else { throw Self.oneStore }
     switch work {
-    case .backup(let path):
-      let outcome = try await backUp(address, to: path, report)
-      return .init(outcome.message, isDamaged: outcome.isDamaged)
-    case .verification:
-      let counts = try await DatabaseBackups.verify(address, report)
-      return .init(Verification.message(for: counts), isDamaged: counts.findings > 0)
+    case .backup(nil):
+      return try await requireKept().add {
+        try await DatabaseBackups.backUp(address, to: $0, report)
+      }
+    case .backup(let path?):
+      return try await DatabaseBackups.backUp(address, to: path, report)
+    case .verification: return .init(try await DatabaseBackups.verify(address, report))
     case .backupVerification(let name):
       return try await requireKept().verify(name, report.reporter)
-    case .repair:
-      let outcome = try await DatabaseBackups.repair(location, report)
-      return .init(outcome.message, isDamaged: outcome.isDamaged)
+    case .repair: return .init(try await DatabaseBackups.repair(location, report))
     case .replacement: throw Self.oneStore
     }
-  }
-
-  private func backUp(
-    _ address: DatabaseAddress, to path: String?, _ report: BackupAdministration.Report
-  ) async throws -> (message: String, isDamaged: Bool) {
-    if let path { return try await DatabaseBackups.backUp(address, to: path, report) }
-    let kept = try requireKept()
-    try await kept.make()
-    let own = kept.path(at: SystemClock.now())
-    let outcome = try await DatabaseBackups.backUp(address, to: own, report)
-    return ("\(own.dropFirst(kept.directory.count + 1)): \(outcome.message)", outcome.isDamaged)
   }
 
   static let oneStore = BackupError(

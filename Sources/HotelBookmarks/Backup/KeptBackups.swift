@@ -49,6 +49,23 @@ struct KeptBackups: Sendable {
     return directory + "/" + name
   }
 
+  /// Makes the directory if it is missing, and a backup in it.
+  /// - Parameter backUp: makes the backup at a path.
+  /// - Throws: `unreachable`; the errors of `backUp`.
+  func add(
+    _ backUp: (_ path: String) async throws -> AdministrationJobs.Outcome
+  ) async throws -> AdministrationJobs.Outcome {
+    try await make()
+    let path = path(at: SystemClock.now())
+    return Self.outcome(try await backUp(path), of: path.dropFirst(directory.count + 1))
+  }
+
+  private static func outcome(
+    _ outcome: AdministrationJobs.Outcome, of name: some StringProtocol
+  ) -> AdministrationJobs.Outcome {
+    .init("\(name): \(outcome.message)", isDamaged: outcome.isDamaged)
+  }
+
   /// Looks through a backup for damage.
   /// - Throws: `missing`; ``BackupError``, `CancellationError`.
   func verify(
@@ -58,7 +75,7 @@ struct KeptBackups: Sendable {
     let counts = try await ThreadPool.with(name: "verify") { threads in
       try await threads.run { try DirectoryScrub().run(path, reporter) }
     }
-    return .init("\(name): \(Verification.message(for: counts))", isDamaged: counts.findings > 0)
+    return Self.outcome(.init(counts), of: name)
   }
 
   /// Removes a backup with all its files.

@@ -54,25 +54,15 @@ struct StoreBackups: Sendable {
   ) async throws -> AdministrationJobs.Outcome {
     switch work {
     case .backup(nil):
-      try await kept.make()
-      let path = kept.path(at: SystemClock.now())
-      let outcome = try await perform(.backup(to: path), reporter)
-      let name = path.dropFirst(kept.directory.count + 1)
-      return .init("\(name): \(outcome.message)", isDamaged: outcome.isDamaged)
+      return try await kept.add { try await perform(.backup(to: $0), reporter) }
     case .backup(let path?):
       let summary = try await backUp(to: path, reporter)
       return .init(summary.message, isDamaged: summary.isDamaged)
-    case .verification:
-      let counts = try await verify(reporter)
-      return .init(Verification.message(for: counts), isDamaged: counts.findings > 0)
-    case .backupVerification(let name):
-      return try await kept.verify(name, reporter)
-    case .repair:
-      let repair = try await repair(reporter)
-      return .init(repair.message, isDamaged: repair.isDamaged)
+    case .verification: return .init(try await verify(reporter))
+    case .backupVerification(let name): return try await kept.verify(name, reporter)
+    case .repair: return .init(try await repair(reporter))
     case .replacement(let store, let backup):
-      let repair = try await replace(store, from: backup, reporter)
-      return .init(repair.message, isDamaged: repair.isDamaged)
+      return .init(try await replace(store, from: backup, reporter))
     }
   }
 
@@ -252,6 +242,16 @@ struct StoreBackups: Sendable {
   static func message(of error: ServiceError) -> String {
     let message = error.detail.isEmpty ? error.reason : "\(error.reason) (\(error.detail))"
     return message.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+}
+
+extension AdministrationJobs.Outcome {
+  init(_ counts: ScrubCounts) {
+    self.init(Verification.message(for: counts), isDamaged: counts.findings > 0)
+  }
+
+  init(_ repair: StoreBackups.Repair) {
+    self.init(repair.message, isDamaged: repair.isDamaged)
   }
 }
 
