@@ -33,40 +33,17 @@ extension ListService {
 
   /// The names of the blocked inviters, in the order of the user names' bytes. Erased accounts are left out.
   package func blockedInviters(of account: AccountID) async throws -> [PersonName] {
-    try await directory.stores.withStore(.system, creating: false) { store in
-      guard let store else { return [] }
-      return try await store.read(inSlices: BlockedReader(of: account)) { reader, view in
-        try reader.read(view)
-      }.sorted { $0.username.precedesBytes(of: $1.username) }
-    }
-  }
-}
-
-/// Reads the names of blocked inviters in slices.
-private struct BlockedReader: Sendable {
-  private let account: AccountID
-  private var last: LocalID?
-  private var names: [PersonName] = []
-
-  init(of account: AccountID) { self.account = account }
-
-  /// Continues in a state of the store until the slice is over.
-  /// - Returns: nil when not all are read yet.
-  mutating func read(_ view: any StoreView) throws -> [PersonName]? {
-    let range = ListKeys.range(ListKeys.blocked(by: account))
-    var isWhole = true
-    try view.locals(last.map { range.behind($0.text) } ?? range) { id, note in
-      last = id
-      if let inviter = ListKeys.last(of: id),
-        let user = try ListDirectory.root(of: note)["user"]?.string,
-        let name = try UserReference(stored: user).username(of: inviter, in: view)
-      {
-        names.append(try PersonName(name, of: inviter, in: view))
+    let names = try await directory.stores.withStore(.system, creating: false) { store in
+      try await store?.localValues(ListKeys.range(ListKeys.blocked(by: account))) {
+        id, note, view -> PersonName? in
+        guard let inviter = ListKeys.last(of: id),
+          let user = try ListDirectory.root(of: note)["user"]?.string,
+          let name = try UserReference(stored: user).username(of: inviter, in: view)
+        else { return nil }
+        return try PersonName(name, of: inviter, in: view)
       }
-      isWhole = !view.slice.isOver
-      return isWhole
     }
-    return isWhole ? names : nil
+    return (names ?? []).sorted { $0.username.precedesBytes(of: $1.username) }
   }
 }
 

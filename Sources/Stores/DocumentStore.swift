@@ -96,6 +96,26 @@ package struct DocumentStore: Sendable {
     }
   }
 
+  /// What `make` makes of the local documents of a range, in their order; see ``read(inSlices:_:)``.
+  /// - Throws: `integrity` for a damaged one; the errors of `make`; `ended`.
+  package func localValues<Value: Sendable>(
+    _ range: DocumentRange,
+    _ make: @escaping @Sendable (LocalID, LocalDocument, any StoreView) throws -> Value?
+  ) async throws -> [Value] {
+    try await read(inSlices: (rest: range, values: GrowingList<Value>())) { progress, view in
+      var (rest, values) = progress
+      var isWhole = true
+      try view.locals(rest) { id, document in
+        if let value = try make(id, document, view) { values.append(value) }
+        rest = rest.behind(id.text)
+        isWhole = !view.slice.isOver
+        return isWhole
+      }
+      progress = (rest, values)
+      return isWhole ? values.all : nil
+    }
+  }
+
   /// Reads a document or two of one state of the store; see ``StoreStorage/readInline(_:)``.
   package func readInline<Value: Sendable>(
     _ query: @escaping @Sendable (any StoreView) throws -> Value

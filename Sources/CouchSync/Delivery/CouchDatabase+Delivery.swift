@@ -87,8 +87,8 @@ extension CouchDatabase {
 
   /// What was refused of the person's devices and is still missing here, the last first.
   package func refused() async throws -> [RefusedRevision] {
-    guard let reader = RefusedReader(of: context.author) else { return [] }
-    let all = try await store.read(inSlices: reader) { reader, view in try reader.read(view) }
+    guard let folder = RefusedRevision.folder(of: context.author) else { return [] }
+    let all = try await store.localValues(.below(folder)) { _, note, _ in RefusedRevision(note) }
     let missing = try await each(all) { refused, view in
       refused.isMissing(in: try view.tree(refused.id)) ? refused : nil
     }
@@ -168,31 +168,4 @@ extension CouchDatabase {
 
   private static let nothingRefused = ServiceError(
     .missing, "Nothing is kept that was refused of this document")
-}
-
-/// Reads all that was refused of a person in a store, in slices: each may have 64 KiB.
-private struct RefusedReader: Sendable {
-  private var rest: DocumentRange
-  private var found: [RefusedRevision] = []
-
-  /// - Returns: nil for who is no person.
-  init?(of author: Author) {
-    guard let folder = RefusedRevision.folder(of: author) else { return nil }
-    rest = .below(folder)
-  }
-
-  /// Goes on reading.
-  /// - Returns: all of them, in no order; nil if there are more.
-  mutating func read(_ view: any StoreView) throws -> [RefusedRevision]? {
-    var (next, found) = (rest, found)
-    var hasMore = false
-    try view.locals(rest) { id, note in
-      if let refused = RefusedRevision(note) { found.append(refused) }
-      next = rest.behind(id.text)
-      hasMore = view.slice.isOver
-      return !hasMore
-    }
-    (rest, self.found) = (next, found)
-    return hasMore ? nil : found
-  }
 }
