@@ -102,6 +102,15 @@ final class Registry: Sendable {
       .integer(checksum(key, entry).value))
   }
 
+  /// The entry in a row of the file: the store's key, the epoch and whether it is being erased. It is nil when the row
+  /// is no entry of a store.
+  static func entry(in row: RowValues) -> (key: String, entry: Entry)? {
+    guard let key = String(validating: row.bytes(0), as: UTF8.self), StoreName(key: key) != nil,
+      let epoch = String(validating: row.bytes(1), as: UTF8.self), (0...1).contains(row.integer(2))
+    else { return nil }
+    return (key, Entry(epoch: epoch, isErasing: row.integer(2) == 1))
+  }
+
   /// The checksum of an entry.
   static func checksum(_ key: String, _ entry: Entry) -> Checksum {
     var checksum = Checksum(.entry)
@@ -109,5 +118,19 @@ final class Registry: Sendable {
     checksum.append(entry.epoch)
     checksum.append(entry.isErasing ? 1 : 0)
     return checksum
+  }
+}
+
+extension Row {
+  /// The columns of an entry of the registry: key, epoch, mark of the erasure and checksum.
+  var registered: RowValues {
+    RowValues(
+      kind: .entry, values: [.text(bytes(0)), .text(bytes(1)), .integer(int64(2))],
+      checksum: int64(3))
+  }
+
+  /// The column as the name of a store; nil for a key that is damaged.
+  func storeName(_ column: Int32) -> StoreName? {
+    (try? string(column)).flatMap(StoreName.init(key:))
   }
 }

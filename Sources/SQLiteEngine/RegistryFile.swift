@@ -33,41 +33,19 @@ final class RegistryFile {
     _ = try open()
   }
 
-  func entry(_ key: String) throws -> Registry.Entry? {
-    let connection = try open()
-    let found = try connection.statement(
-      "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
-    ).first(.text(key)) { row in
-      (
-        entry: Registry.Entry(epoch: (try? row.string(0)) ?? "", isErasing: row.int64(1) != 0),
-        checksum: row.int64(2)
-      )
-    }
-    guard let found else { return nil }
-    if Registry.checksum(key, found.entry).matches(found.checksum) { return found.entry }
-    return try repairedEntry(key)
-  }
-
-  /// Repairs an entry in which one byte is wrong, and writes it.
+  /// A store's entry. One in which one byte is wrong is repaired and written.
   /// - Throws: `integrity` when the entry can't be repaired.
-  private func repairedEntry(_ key: String) throws -> Registry.Entry {
-    let connection = try open()
-    let row = try connection.statement(
-      "SELECT epoch, is_erasing, checksum FROM stores WHERE key = ?1"
-    )
-    .first(.text(key)) { row in
-      RowValues(
-        kind: .entry,
-        values: [.text(Array(key.utf8)), .text(row.bytes(0)), .integer(row.int64(1))],
-        checksum: row.int64(2))
-    }
-    guard let repaired = row?.repaired(), repaired.bytes(0).elementsEqual(key.utf8),
-      let epoch = String(validating: repaired.bytes(1), as: UTF8.self),
-      (0...1).contains(repaired.integer(2))
+  func entry(_ key: String) throws -> Registry.Entry? {
+    let stored = try open().statement(
+      "SELECT key, epoch, is_erasing, checksum FROM stores WHERE key = ?1"
+    ).first(.text(key)) { $0.registered }
+    guard let stored else { return nil }
+    let isSound = stored.isSound
+    guard let row = isSound ? stored : stored.repaired(),
+      let (found, entry) = Registry.entry(in: row), found == key
     else { throw ServiceError.integrity("an entry of the registry fails its checksum") }
-    let entry = Registry.Entry(epoch: epoch, isErasing: repaired.integer(2) == 1)
     // The repaired entry is used even if the disk accepts no writes now.
-    try? commit([Registry.Write(key, entry)])
+    if !isSound { try? commit([Registry.Write(key, entry)]) }
     return entry
   }
 
@@ -193,12 +171,5 @@ final class RegistryFile {
       hasOldLog = false
     }
     return connection
-  }
-}
-
-extension Row {
-  /// The column as the name of a store; nil for a key that is damaged.
-  func storeName(_ column: Int32) -> StoreName? {
-    (try? string(column)).flatMap(StoreName.init(key:))
   }
 }

@@ -93,16 +93,11 @@ package struct RegistryRebuild {
       let statement = try reader.statement("SELECT key, epoch, is_erasing, checksum FROM stores")
       defer { statement.reset() }
       while try statement.step() {
-        let row = statement.row
-        let found = RowValues(
-          kind: .entry,
-          values: [.text(row.bytes(0)), .text(row.bytes(1)), .integer(row.int64(2))],
-          checksum: row.int64(3))
+        let found = statement.row.registered
         guard let row = found.isSound ? found : found.repaired(),
-          let key = String(validating: row.bytes(0), as: UTF8.self), StoreName(key: key) != nil,
-          let epoch = String(validating: row.bytes(1), as: UTF8.self)
+          let (key, entry) = Registry.entry(in: row)
         else { continue }
-        entries[key] = Registry.Entry(epoch: epoch, isErasing: row.integer(2) != 0)
+        entries[key] = entry
       }
     } catch {
       // What was read before the damaged page counts.

@@ -298,11 +298,8 @@ struct RegistryReader {
         body(nil, nil)
         continue
       }
-      let entry = Registry.Entry(
-        epoch: (try? row.string(1)) ?? "", isErasing: row.int64(2) != 0)
-      let isSound =
-        Registry.checksum(key, entry).matches(row.int64(3)) && StoreName(key: key) != nil
-      body(key, isSound ? entry : nil)
+      let values = row.registered
+      body(key, values.isSound ? Registry.entry(in: values)?.entry : nil)
     }
   }
 }
