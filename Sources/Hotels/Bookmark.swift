@@ -1,5 +1,5 @@
 package import Documents
-import JSON
+package import JSON
 
 /// A bookmark: a hotel whose id is in the store's list and whose document is live.
 ///
@@ -38,34 +38,24 @@ package struct Bookmark: Sendable {
     self.isDraft = isDraft
   }
 
-  /// Appends `{"id":"…","rev":"…","bookmarkedAt":"…","hotel":{…}}`, with `photos` if there are any. The hotel's bytes are
-  /// written as stored, except that its `id` is added or corrected.
+  /// The JSON object: `{"id":"…","rev":"…","bookmarkedAt":"…","hotel":{…}}`.
+  package var bytes: [UInt8] {
+    JSONWriter.object(reserving: hotel.count + 256) { appendMembers(to: &$0) }
+  }
+
+  /// Writes the object's members, with `photos` if there are any. The hotel's bytes are written as stored, except that
+  /// its `id` is added or corrected.
   /// - Parameter isReplaced: whether to write `"replaced":true` before the hotel.
-  package func append(to bytes: inout [UInt8], isReplaced: Bool = false) {
-    bytes.reserveCapacity(bytes.count + hotel.count + id.text.utf8.count + 128)
-    bytes += #"{"id":"#.utf8
-    JSONWriter.appendString(id.text, to: &bytes)
-    bytes += #","rev":""#.utf8
-    bytes += revision.description.utf8
-    bytes += #"","bookmarkedAt":""#.utf8
-    bytes += bookmarkedAt.rfc3339.utf8
-    bytes.append(UInt8(ascii: "\""))
-    if isReplaced { bytes += #","replaced":true"#.utf8 }
-    if isDraft { bytes += #","draft":true"#.utf8 }
-    if let addedBy {
-      bytes += #","addedBy":"#.utf8
-      JSONWriter.appendString(addedBy, to: &bytes)
-    }
+  package func appendMembers(to writer: inout JSONWriter, isReplaced: Bool = false) {
+    writer.member("id", id.text)
+    writer.member("rev", revision.description)
+    writer.member("bookmarkedAt", bookmarkedAt.rfc3339)
+    if isReplaced { writer.member("replaced", true) }
+    if isDraft { writer.member("draft", true) }
+    if let addedBy { writer.member("addedBy", addedBy) }
     let photos = photos
-    if !photos.isEmpty {
-      bytes.append(UInt8(ascii: ","))
-      bytes += JSONWriter.object { writer in
-        writer.objects("photos", of: photos) { $0.appendMembers(to: &$1) }
-      }.dropFirst().dropLast()
-    }
-    bytes += #","hotel":"#.utf8
-    bytes += hasID ? hotel : named()
-    bytes.append(UInt8(ascii: "}"))
+    if !photos.isEmpty { writer.objects("photos", of: photos) { $0.appendMembers(to: &$1) } }
+    writer.member("hotel", raw: hasID ? hotel : named())
   }
 
   /// The hotel's JSON with its `id`.

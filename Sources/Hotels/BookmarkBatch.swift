@@ -179,18 +179,13 @@ package struct BatchAnswer: Sendable {
   /// The answer's JSON: `{"results":[{"id","status"}…],"undo":{"restore":[…]}}`. A client sends `undo` as the body
   /// of a batch to restore the former bookmarks.
   package var bytes: [UInt8] {
-    var bytes = Array(#"{"results":["#.utf8)
-    for (index, item) in results.enumerated() {
-      bytes += (index > 0 ? #",{"id":"# : #"{"id":"#).utf8
-      JSONWriter.appendString(item.id.text, to: &bytes)
-      bytes += #","status":\#(item.status)\#(item.isReplaced ? #","replaced":true"# : "")}"#.utf8
+    JSONWriter.object { writer in
+      writer.objects("results", of: results) { item, writer in
+        writer.member("id", item.id.text)
+        writer.member("status", item.status)
+        if item.isReplaced { writer.member("replaced", true) }
+      }
+      writer.object("undo") { $0.objects("restore", of: undo) { $0.appendMembers(to: &$1) } }
     }
-    bytes += #"],"undo":{"restore":["#.utf8
-    for (index, item) in undo.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      item.append(to: &bytes)
-    }
-    bytes += "]}}".utf8
-    return bytes
   }
 }

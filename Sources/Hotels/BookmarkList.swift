@@ -125,28 +125,24 @@ extension BookmarkList {
   /// - Parameter former: the body that this one replaces; nil for a new list.
   /// - Throws: ``DocumentError`` with code `tooLarge`, or `invalidJSON` when `former` is not JSON.
   package func body(replacing former: [UInt8]? = nil) throws -> DocumentBody {
-    var bytes: [UInt8] = [UInt8(ascii: "{")]
-    var missing = ["type", "hotels"]
+    var known: ParsedJSON?
     if let former {
-      let parsed: ParsedJSON
-      do { parsed = try ParsedJSON(former, limits: .request) } catch { throw DocumentError(error) }
-      for member in parsed.root.members {
-        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-        if let name = missing.first(where: { member.nameEquals($0) }) {
-          append(name, to: &bytes)
-          missing.removeAll { member.nameEquals($0) }
-        } else {
-          bytes += member.rawName
-          bytes.append(UInt8(ascii: ":"))
-          member.value.appendMinified(to: &bytes)
+      do { known = try ParsedJSON(former, limits: .request) } catch { throw DocumentError(error) }
+    }
+    let bytes = JSONWriter.object { writer in
+      var missing = ["type", "hotels"]
+      if let known {
+        for member in known.root.members {
+          if let name = missing.first(where: { member.nameEquals($0) }) {
+            append(name, to: &writer)
+            missing.removeAll { member.nameEquals($0) }
+          } else {
+            writer.member(member)
+          }
         }
       }
+      for name in missing { append(name, to: &writer) }
     }
-    for name in missing {
-      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-      append(name, to: &bytes)
-    }
-    bytes.append(UInt8(ascii: "}"))
     return try DocumentBody(parsing: bytes, limits: .request)
   }
 
@@ -172,17 +168,12 @@ extension BookmarkList {
     return self
   }
 
-  private func append(_ name: String, to bytes: inout [UInt8]) {
-    guard name.equalsBytes(of: "hotels") else {
-      bytes += #""type":"\#(Self.type)""#.utf8
-      return
+  private func append(_ name: String, to writer: inout JSONWriter) {
+    if name.equalsBytes(of: "hotels") {
+      writer.array(name, of: hotels) { $1.string($0.text) }
+    } else {
+      writer.member(name, Self.type)
     }
-    bytes += #""hotels":["#.utf8
-    for (index, id) in hotels.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      JSONWriter.appendString(id.text, to: &bytes)
-    }
-    bytes.append(UInt8(ascii: "]"))
   }
 }
 

@@ -50,21 +50,11 @@ package struct BookmarkPage: Sendable {
   /// The page's JSON: `{"bookmarks":[…],"next":"…"}`. The last page has no `next`. A page with damage has
   /// `damaged`.
   package var bytes: [UInt8] {
-    var bytes = Array(#"{"bookmarks":["#.utf8)
-    for (index, bookmark) in bookmarks.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      bookmark.append(to: &bytes)
+    JSONWriter.object { writer in
+      writer.objects("bookmarks", of: bookmarks) { $0.appendMembers(to: &$1) }
+      if let next { writer.member("next", next.description) }
+      if !damage.isEmpty { writer.damaged(damage) }
     }
-    bytes.append(UInt8(ascii: "]"))
-    if let next { bytes += #","next":"\#(next.description)""#.utf8 }
-    if !damage.isEmpty {
-      var writer = JSONWriter()
-      writer.damaged(damage)
-      bytes.append(UInt8(ascii: ","))
-      bytes += writer.bytes
-    }
-    bytes.append(UInt8(ascii: "}"))
-    return bytes
   }
 }
 

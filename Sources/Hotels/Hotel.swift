@@ -69,14 +69,9 @@ package struct Hotel: Sendable {
   /// The body without members that do not fit ``HotelShape``.
   private static func fitting(_ node: JSONNode) throws -> DocumentBody {
     guard node.members.contains(where: HotelShape.isMisfit) else { return try DocumentBody(node) }
-    var bytes = [UInt8(ascii: "{")]
-    for member in node.members where !HotelShape.isMisfit(member) {
-      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-      bytes += member.rawName
-      bytes.append(UInt8(ascii: ":"))
-      member.value.appendMinified(to: &bytes)
+    let bytes = JSONWriter.object { writer in
+      for member in node.members where !HotelShape.isMisfit(member) { writer.member(member) }
     }
-    bytes.append(UInt8(ascii: "}"))
     return try DocumentBody(parsing: bytes, limits: .request)
   }
 
@@ -166,24 +161,17 @@ extension Hotel {
 extension JSONNode {
   /// A hotel's members, minified, with `id` set (added at the end when missing) and without `bookmarked`.
   func hotel(named id: HotelID) -> [UInt8] {
-    var bytes = [UInt8(ascii: "{")]
-    var isNamed = false
-    for member in members where !member.nameEquals("bookmarked") {
-      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-      bytes += member.rawName
-      bytes.append(UInt8(ascii: ":"))
-      if member.nameEquals("id") {
-        isNamed = true
-        JSONWriter.appendString(id.text, to: &bytes)
-      } else {
-        member.value.appendMinified(to: &bytes)
+    JSONWriter.object { writer in
+      var isNamed = false
+      for member in members where !member.nameEquals("bookmarked") {
+        if member.nameEquals("id") {
+          isNamed = true
+          writer.member("id", id.text)
+        } else {
+          writer.member(member)
+        }
       }
+      if !isNamed { writer.member("id", id.text) }
     }
-    if !isNamed {
-      bytes += (bytes.count > 1 ? #","id":"# : #""id":"#).utf8
-      JSONWriter.appendString(id.text, to: &bytes)
-    }
-    bytes.append(UInt8(ascii: "}"))
-    return bytes
   }
 }

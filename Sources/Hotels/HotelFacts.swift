@@ -20,21 +20,21 @@ package enum HotelFacts {
       let before = object(former)
     else { return nil }
     let (own, former, news) = (Members(stored), Members(before), Members(facts))
-    var bytes = [UInt8(ascii: "{")]
-    for member in stored.members {
-      let name = member.name
-      let isFact = isFact(name) && isEqual(member.value, former[name])
-      if isFact, let newer = news[name] {
-        append(member.rawName, newer, to: &bytes)
-      } else if !isFact {
-        append(member.rawName, member.value, to: &bytes)
+    let bytes = JSONWriter.object { writer in
+      for member in stored.members {
+        let name = member.name
+        let isFact = isFact(name) && isEqual(member.value, former[name])
+        if isFact, let newer = news[name] {
+          writer.member(member, newer)
+        } else if !isFact {
+          writer.member(member)
+        }
+      }
+      for member in facts.members
+      where isFact(member.name) && own[member.name] == nil && former[member.name] == nil {
+        writer.member(member)
       }
     }
-    for member in facts.members
-    where isFact(member.name) && own[member.name] == nil && former[member.name] == nil {
-      append(member.rawName, member.value, to: &bytes)
-    }
-    bytes.append(UInt8(ascii: "}"))
     guard let merged = try? DocumentBody(parsing: bytes), let old = try? DocumentBody(stored),
       !merged.hasSameValue(as: old)
     else { return nil }
@@ -80,15 +80,6 @@ package enum HotelFacts {
 
   private static func isEqual(_ value: JSONNode, _ other: JSONNode?) -> Bool {
     other.map(value.hasSameValue) ?? false
-  }
-
-  private static func append(
-    _ rawName: some Sequence<UInt8>, _ value: JSONNode, to bytes: inout [UInt8]
-  ) {
-    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-    bytes += rawName
-    bytes.append(UInt8(ascii: ":"))
-    value.appendMinified(to: &bytes)
   }
 }
 

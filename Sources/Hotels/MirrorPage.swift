@@ -33,16 +33,12 @@ package struct MirrorPage: Sendable {
 
   /// The page as JSON.
   package var json: [UInt8] {
-    return JSONWriter.object(reserving: 256 + hotels.reduce(0) { $0 + $1.hotel.count + 160 }) {
+    JSONWriter.object(reserving: 256 + hotels.reduce(0) { $0 + $1.hotel.count + 160 }) {
       writer in
       writer.member("token", token.description)
       writer.member("reset", isReset)
       writer.member("more", hasMore)
-      writer.array("hotels", of: hotels) { hotel, writer in
-        var bytes: [UInt8] = []
-        hotel.append(to: &bytes)
-        writer.raw(bytes)
-      }
+      writer.objects("hotels", of: hotels) { $0.appendMembers(to: &$1) }
       writer.objects("removed", of: removed) { gone, writer in
         writer.member("id", gone.id.text)
         writer.member("rev", gone.revision.description)

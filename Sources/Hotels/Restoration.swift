@@ -29,7 +29,7 @@ package struct Restoration: Sendable, Equatable {
     self.former = former
   }
 
-  /// Reads a step as ``append(to:)`` wrote it; nil for anything else.
+  /// Reads a step as ``appendMembers(to:)`` wrote it; nil for anything else.
   init?(_ node: JSONNode) {
     guard Self.has(only: ["id", "rev", "former"], node),
       let id = node["id"]?.string.flatMap({ HotelID($0) }), let revision = Self.revision(node)
@@ -38,23 +38,17 @@ package struct Restoration: Sendable, Equatable {
     if node["former"] != nil, former == nil { return nil }
   }
 
-  /// Appends the step.
-  func append(to bytes: inout [UInt8]) {
-    bytes += #"{"id":"#.utf8
-    JSONWriter.appendString(id.text, to: &bytes)
-    bytes += #","rev":"\#(revision.description)""#.utf8
-    if let former {
-      let position = former.position
-      bytes +=
-        #","former":{"rev":"\#(former.revision.description)","place":\#(position.number)"#.utf8
-      for (name, id) in [("after", position.after), ("before", position.before)] {
-        guard let id else { continue }
-        bytes += #","\#(name)":"#.utf8
-        JSONWriter.appendString(id.text, to: &bytes)
-      }
-      bytes.append(UInt8(ascii: "}"))
+  /// Writes the step's members.
+  func appendMembers(to writer: inout JSONWriter) {
+    writer.member("id", id.text)
+    writer.member("rev", revision.description)
+    guard let former else { return }
+    writer.object("former") { writer in
+      writer.member("rev", former.revision.description)
+      writer.member("place", former.position.number)
+      if let id = former.position.after { writer.member("after", id.text) }
+      if let id = former.position.before { writer.member("before", id.text) }
     }
-    bytes.append(UInt8(ascii: "}"))
   }
 
   fileprivate static func has(only names: [String], _ node: JSONNode) -> Bool {

@@ -213,6 +213,16 @@ extension JSONWriter {
     self.value(value)
   }
 
+  /// Writes a member of another object under its name as it stands there, minified.
+  package mutating func member(_ member: JSONMember) { self.member(member, member.value) }
+
+  /// Writes a value under the name of another object's member as it stands there.
+  package mutating func member(_ member: JSONMember, _ value: JSONNode) {
+    members(raw: member.rawName)
+    bytes.append(JSONByte.colon)
+    value.appendMinified(to: &bytes)
+  }
+
   /// Writes an object.
   package mutating func object(_ write: (inout JSONWriter) throws -> Void) rethrows {
     beginObject()

@@ -54,10 +54,8 @@ import Testing
     let bookmark = Bookmark(
       id: try hotelID("a\"b"), revision: try RevisionID("1-a"),
       bookmarkedAt: Timestamp(seconds: 1_800_000_000), hotel: Array(#"{"n":1.0}"#.utf8))
-    var bytes: [UInt8] = []
-    bookmark.append(to: &bytes)
     #expect(
-      bytes.text
+      bookmark.bytes.text
         == #"{"id":"a\"b","rev":"1-a","bookmarkedAt":"2027-01-15T08:00:00.000Z","hotel":{"n":1.0}}"#
     )
   }

@@ -88,9 +88,9 @@ struct BookmarkController: Sendable {
     if outcome.isCreated {
       fields[.location] = store.path + "/bookmarks/" + bookmark.id.text.urlSegment
     }
-    var bytes: [UInt8] = []
-    bookmark.append(to: &bytes, isReplaced: outcome.isReplaced)
-    return WriteAnswer(outcome.isCreated ? .created : .ok, headers: fields, body: bytes)
+    return .json(outcome.isCreated ? .created : .ok, headers: fields) { writer in
+      bookmark.appendMembers(to: &writer, isReplaced: outcome.isReplaced)
+    }
   }
 
   /// Changes several bookmarks at once: all or none.

@@ -43,12 +43,3 @@ extension Call {
     return HotelShape.hasFacts(node) ? HotelAddition(facts: named) : HotelAddition(bare: named)
   }
 }
-
-extension Bookmark {
-  /// The bookmark as JSON.
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return bytes
-  }
-}
