@@ -1,5 +1,4 @@
 package import Documents
-package import Hotels
 import JSON
 package import Stores
 
@@ -75,48 +74,14 @@ package struct ListNote: Sendable, Equatable {
 
 /// The notes of a list. The caller has checked that the account may read or write them.
 extension ListService {
-  /// Writes a note's text.
-  /// - Returns: the note, and whether it is new.
-  /// - Throws: `absent`, `precondition`, `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `occupied` when a
-  ///   document that is not a note has the id.
-  package func putNote(
-    _ title: String, _ markdown: String, on list: AccountID, condition: RevisionCondition,
-    as context: WriteContext, answer: Answering<(note: ListNote, isNew: Bool)>? = nil
-  ) async throws -> (note: ListNote, isNew: Bool) {
-    let name = list.text
-    let id = try ListNote.id(title, in: name)
-    let text = try ListText.markdown(markdown)
-    return try await stores.update(
-      .list(list), creating: false, loading: [id], as: context, answer: answer
-    ) { changes in
-      try changes.putNote(id, title, text, in: name, condition)
-    }
-  }
-
-  /// Removes a note: a tombstone on each of its live leaves.
-  /// - Throws: `absent`, `missing`, `precondition`.
-  package func removeNote(
-    _ title: String, of list: AccountID, condition: RevisionCondition, as context: WriteContext,
-    answer: Answering<Void>? = nil
-  ) async throws {
-    let name = list.text
-    let id = try ListNote.id(title, in: name)
-    try await stores.update(
-      .list(list), creating: false, loading: [id], as: context, answer: answer
-    ) { changes in
-      let note = try changes.view.document(id).flatMap { try ListNote($0, of: name) }
-      try condition.check(note?.revision, of: "note")
-      guard note != nil, let tree = try changes.view.newest(id) else { throw ServiceError.noNote }
-      changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
-    }
-  }
-
   /// One note; nil when there is none, and for a title that no note can have.
   /// - Throws: `absent`.
   package func note(_ title: String, of list: AccountID) async throws -> ListNote? {
     guard let id = try? ListNote.id(title, in: list.text) else { return nil }
     return try await stores.withExisting(.list(list)) { store in
-      try await Self.note(id, of: list.text, in: store)
+      try await store.readInline { view in
+        try view.document(id).flatMap { try ListNote($0, of: list.text) }
+      }
     }
   }
 
@@ -154,42 +119,6 @@ extension ListService {
         try reader.read(view) ? (reader.notes, reader.next) : nil
       }
     }
-  }
-
-  private static func note(
-    _ id: DocumentID, of list: String, in store: DocumentStore
-  ) async throws -> ListNote? {
-    try await store.readInline { view in
-      try view.document(id).flatMap { try ListNote($0, of: list) }
-    }
-  }
-}
-
-extension StoreChanges {
-  /// Writes a note's text, unless it is unchanged.
-  /// - Returns: the note, and whether it is new.
-  mutating func putNote(
-    _ id: DocumentID, _ title: String, _ markdown: String, in list: String,
-    _ condition: RevisionCondition
-  ) throws -> (note: ListNote, isNew: Bool) {
-    let document = try view.document(id)
-    let known = try document.flatMap { try ListNote($0, of: list) }
-    if let document, !document.isDeleted, known == nil {
-      throw ServiceError(.occupied, "The document with this id is not a note")
-    }
-    try condition.check(known?.revision, of: "note")
-    if let known, known.markdown.equalsBytes(of: markdown) { return (known, false) }
-    let former = known == nil ? nil : try document.flatMap(Self.members)
-    let body = try ListNote.body(title, markdown, in: list, over: former, at: time)
-    let revision = try put(id, base: known?.revision, body: body)
-    let note = ListNote(
-      title, markdown: markdown, revision: revision, createdAt: known?.createdAt ?? time,
-      updatedAt: time)
-    return (note, known == nil)
-  }
-
-  private static func members(_ document: Document) throws -> JSONObject? {
-    try JSONValue(parsing: document.body, limits: .stored).object
   }
 }
 

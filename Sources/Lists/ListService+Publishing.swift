@@ -80,8 +80,7 @@ extension ListService {
       return .bookmark(
         try await hotels.publish(change, in: .list(draft.list), as: context, answer: whole))
     case .note(let title):
-      let change = NoteChange(
-        title, draft.markdown, in: draft.list.text, id: draft.document, base: draft.base)
+      let change = try NoteChange(title, draft.markdown, on: draft.list, from: .seen(draft.base))
       return try await write(change, on: draft.list, as: context, answer: answer) {
         changes, merge in
         guard try changes.local(receipt.id)?.body != receipt.mark else {

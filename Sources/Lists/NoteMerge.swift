@@ -1,4 +1,4 @@
-package import Documents
+import Documents
 package import Hotels
 import JSON
 package import Stores
@@ -13,7 +13,7 @@ package struct NoteConflict: Error {
   package let mine: String?
 }
 
-/// A change of a note that began from one of its revisions.
+/// A change of a note.
 struct NoteChange: Sendable {
   let title: String
   /// The new text; nil to remove the note.
@@ -21,12 +21,15 @@ struct NoteChange: Sendable {
   /// The list's id.
   let list: String
   let id: DocumentID
-  /// The revision from which the change began; nil when there was no note.
-  let base: RevisionID?
+  /// The revision from which the change began.
+  let base: ListDraft.Base
 
-  init(_ title: String, _ markdown: String?, in list: String, id: DocumentID, base: RevisionID?) {
-    (self.title, self.markdown, self.list) = (title, markdown, list)
-    (self.id, self.base) = (id, base)
+  init(
+    _ title: String, _ markdown: String?, on list: AccountID, from base: ListDraft.Base
+  ) throws {
+    id = try ListNote.id(title, in: list.text)
+    self.markdown = try markdown.map(ListText.markdown)
+    (self.title, self.list, self.base) = (title, list.text, base)
   }
 }
 
@@ -37,27 +40,31 @@ struct NoteMerge: Sendable {
   let theirs: ListNote?
   /// The revision of the note's document, which may be a tombstone.
   let stored: RevisionID?
+  /// Whether the note is unchanged since the change began.
+  let isUnchanged: Bool
   /// The text from which the change began; nil when there was none, or when it is not stored any more.
   let base: String?
   /// The merged text; nil if both sides changed the same lines, and for a change that removes the note.
   private(set) var text: String?
 
   /// Reads what a change has to be merged with.
-  /// - Throws: `occupied` when a document that is no note has the note's id.
+  /// - Throws: `occupied` when a document that is no note has the id of a note to write.
   init(_ change: NoteChange, _ view: any StoreView) throws {
     self.change = change
     let document = try view.document(change.id)
     stored = document?.revision
     theirs = try document.flatMap { try ListNote($0, of: change.list) }
-    if let document, !document.isDeleted, theirs == nil {
+    if let document, !document.isDeleted, theirs == nil, change.markdown != nil {
       throw ServiceError(.occupied, "The document with this id is not a note")
     }
-    base = try change.base.flatMap { try view.body(change.id, $0) }
+    let seen: RevisionID?
+    switch change.base {
+    case .present: (seen, isUnchanged) = (nil, true)
+    case .seen(let revision): (seen, isUnchanged) = (revision, theirs?.revision == revision)
+    }
+    base = try seen.flatMap { try view.body(change.id, $0) }
       .flatMap { try ParsedJSON($0, limits: .stored).root["markdown"]?.string }
   }
-
-  /// Whether the note is unchanged since the change began.
-  var isUnchanged: Bool { theirs?.revision == change.base }
 
   /// Merges the texts by lines. It takes long for long texts, and gives way.
   mutating func merge() async throws {
@@ -72,18 +79,17 @@ struct NoteMerge: Sendable {
 }
 
 extension ListService {
-  /// Writes a note's text that began from a revision of the note. What others have changed since stays.
+  /// Writes a note's text. What others have changed since it began stays.
   /// - Parameter condition: checked against the list's present note.
   /// - Returns: the note with the merged text, and whether it is new.
-  /// - Throws: ``NoteConflict``, and as ``putNote(_:_:on:condition:as:answer:)``.
+  /// - Throws: `absent`, `precondition`, `invalidDocument`, `documentTooLarge`, `quotaExceeded`; `occupied` when a
+  ///   document that is not a note has the id; ``NoteConflict``.
   package func putNote(
-    _ title: String, _ markdown: String, from base: RevisionID?, on list: AccountID,
-    condition: RevisionCondition, as context: WriteContext,
+    _ title: String, _ markdown: String, from base: ListDraft.Base = .present,
+    on list: AccountID, condition: RevisionCondition, as context: WriteContext,
     answer: Answering<(note: ListNote, isNew: Bool)>? = nil
   ) async throws -> (note: ListNote, isNew: Bool) {
-    let change = NoteChange(
-      title, try ListText.markdown(markdown), in: list.text,
-      id: try ListNote.id(title, in: list.text), base: base)
+    let change = try NoteChange(title, markdown, on: list, from: base)
     return try await write(change, on: list, as: context, answer: answer) { changes, merge in
       guard let written = try changes.write(merge, condition) else { return nil }
       guard let note = written.note else { throw ServiceError.noNote }
@@ -91,15 +97,14 @@ extension ListService {
     }
   }
 
-  /// Removes a note as it was at a revision. A note that others have changed since stays.
-  /// - Parameter base: the revision that the author saw; nil for none.
-  /// - Throws: ``NoteConflict``, and as ``removeNote(_:of:condition:as:answer:)``.
+  /// Removes a note: a tombstone on each of its live leaves. A note that others have changed since its author saw it
+  /// stays.
+  /// - Throws: `absent`, `missing`, `precondition`, ``NoteConflict``.
   package func removeNote(
-    _ title: String, seenAt base: RevisionID?, of list: AccountID, condition: RevisionCondition,
+    _ title: String, from base: ListDraft.Base, of list: AccountID, condition: RevisionCondition,
     as context: WriteContext, answer: Answering<Void>? = nil
   ) async throws {
-    let change = NoteChange(
-      title, nil, in: list.text, id: try ListNote.id(title, in: list.text), base: base)
+    let change = try NoteChange(title, nil, on: list, from: base)
     try await write(change, on: list, as: context, answer: answer) { changes, merge -> Void? in
       try changes.write(merge, condition).map { _ in
         guard merge.theirs != nil else { throw ServiceError.noNote }
@@ -138,18 +143,27 @@ extension StoreChanges {
   mutating func write(
     _ merge: NoteMerge, _ condition: RevisionCondition
   ) throws -> (note: ListNote?, isNew: Bool)? {
-    let change = merge.change
-    guard try view.document(change.id)?.revision == merge.stored else { return nil }
-    try condition.check(merge.theirs?.revision, of: "note")
-    let conflict = NoteConflict(base: merge.base, theirs: merge.theirs, mine: change.markdown)
+    let (change, known) = (merge.change, merge.theirs)
+    let document = try view.document(change.id)
+    guard document?.revision == merge.stored else { return nil }
+    try condition.check(known?.revision, of: "note")
+    let conflict = NoteConflict(base: merge.base, theirs: known, mine: change.markdown)
     guard change.markdown != nil else {
-      guard merge.isUnchanged || merge.theirs == nil else { throw conflict }
-      if merge.theirs != nil, let tree = try view.tree(change.id) {
+      guard merge.isUnchanged || known == nil else { throw conflict }
+      if known != nil, let tree = try view.tree(change.id) {
         write(try Edit.deleteAllLeaves(change.id, in: tree, limit: historyLimits))
       }
       return (nil, false)
     }
-    guard let text = merge.text else { throw conflict }
-    return try putNote(change.id, change.title, try ListText.markdown(text), in: change.list, .none)
+    guard let text = try merge.text.map(ListText.markdown) else { throw conflict }
+    if let known, known.markdown.equalsBytes(of: text) { return (known, false) }
+    let former = known == nil ? nil : document
+    let body = try ListNote.body(
+      change.title, text, in: change.list,
+      over: former.flatMap { try JSONValue(parsing: $0.body, limits: .stored).object }, at: time)
+    let note = ListNote(
+      change.title, markdown: text, revision: try put(change.id, base: known?.revision, body: body),
+      createdAt: known?.createdAt ?? time, updatedAt: time)
+    return (note, known == nil)
   }
 }

@@ -171,18 +171,14 @@ struct ListContentController: Sendable {
     }
     try await list.store.requireStillAllowed()
     if isDraft { return try await drafts.saveNote(markdown, call, list) }
-    let answer = { @Sendable (note: ListNote, isNew: Bool) in
+    let answer = { @Sendable (written: (note: ListNote, isNew: Bool)) in
+      let (note, isNew) = written
       var fields = HTTPFields.tagged(note.revision.description)
       if isNew { fields[.location] = list.store.path + "/notes/" + title.urlSegment }
       return WriteAnswer.json(isNew ? .created : .ok, headers: fields) { $0.note(note) }
     }
     return try await .written(as: answer) { answer in
-      guard case .seen(let base) = base else {
-        return try await lists.putNote(
-          title, markdown, on: list.id, condition: condition, as: call.writeContext,
-          answer: answer)
-      }
-      return try await lists.putNote(
+      try await lists.putNote(
         title, markdown, from: base, on: list.id, condition: condition, as: call.writeContext,
         answer: answer)
     }
@@ -193,12 +189,8 @@ struct ListContentController: Sendable {
     let (base, condition) = (try call.base(), try RevisionCondition(call))
     if try call.isDraft() { return try await drafts.saveNote(nil, call, list) }
     return try await .written(as: WriteAnswer.noContent) { answer in
-      guard case .seen(let base) = base else {
-        return try await lists.removeNote(
-          title, of: list.id, condition: condition, as: call.writeContext, answer: answer)
-      }
       try await lists.removeNote(
-        title, seenAt: base, of: list.id, condition: condition, as: call.writeContext,
+        title, from: base, of: list.id, condition: condition, as: call.writeContext,
         answer: answer)
     }
   }
