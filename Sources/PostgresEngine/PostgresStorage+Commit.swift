@@ -13,26 +13,19 @@ extension PostgresStorage {
   /// Commits the waiting updates. A new task commits those that have arrived meanwhile.
   func commitWaiting() async {
     await commitBatch()
-    guard waitingWrites.isEmpty else { return scheduleNextCommit() }
-    isCommitting.store(false, ordering: .sequentiallyConsistent)
-    // An update that arrived before the flag was cleared has not started a commit.
-    if !waitingWrites.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
-      scheduleNextCommit()
-    }
+    waitingUpdates.endCommit { Work.background { await self.commitWaiting() } }
   }
-
-  private func scheduleNextCommit() { Work.background { await self.commitWaiting() } }
 
   private func commitBatch() async {
     let batch = Batch()
     do {
-      try await writePool.repeating(for: Self.flow(of: waitingWrites.all)) { connection in
+      try await writePool.repeating(for: Self.flow(of: waitingUpdates.payer)) { connection in
         // Updates that arrive during the wait for a connection share the commit.
-        if batch.isEmpty { batch.fill(self.waitingWrites.take(atMost: Self.updatesPerCommit)) }
+        if batch.isEmpty { batch.fill(self.waitingUpdates.take()) }
         if !batch.isEmpty { try self.transact(batch, on: connection) }
       }
     } catch {
-      if batch.isEmpty { batch.fill(waitingWrites.take(atMost: Self.updatesPerCommit)) }
+      if batch.isEmpty { batch.fill(waitingUpdates.take()) }
       if batch.updates.count > 1, Self.mayBeCausedByOneUpdate(error) {
         for update in batch.updates { await commitAlone(update) }
       } else {
@@ -40,15 +33,12 @@ extension PostgresStorage {
       }
       return
     }
-    waitingWrites.putBack(batch.rest)
+    waitingUpdates.putBack(batch.rest)
   }
 
-  /// On whose account updates wait for a connection: the first one's that is not overdrawn, so that nobody of a shared
-  /// list makes the others wait.
-  private static func flow(of updates: [any PendingUpdate]) -> FairSemaphore.Flow {
-    let accounts = updates.compactMap { $0.work?.account }
-    let account = accounts.first { !$0.isOverdrawn } ?? accounts.first
-    return account.map { .account($0) } ?? .everybody
+  /// On whose account a request's updates wait for a connection.
+  private static func flow(of work: Work?) -> FairSemaphore.Flow {
+    work.map { .account($0.account) } ?? .everybody
   }
 
   /// Whether one update alone may have caused the failure of a batch, for example because a row is damaged. Each update
@@ -66,7 +56,7 @@ extension PostgresStorage {
     let batch = Batch()
     batch.fill([update])
     do {
-      try await writePool.repeating(for: Self.flow(of: [update])) { connection in
+      try await writePool.repeating(for: Self.flow(of: update.work)) { connection in
         try self.transact(batch, on: connection)
       }
     } catch { update.finish(.failure(ServiceError.translated(error))) }

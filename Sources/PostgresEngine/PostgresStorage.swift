@@ -8,9 +8,6 @@ import Synchronization
 /// One store of the database: its number, and the queue of this node's updates that wait for a commit. The content of
 /// the store is read from the database each time and never kept here.
 final class PostgresStorage: StoreStorage {
-  /// The largest number of updates in one commit.
-  static let updatesPerCommit = 128
-
   /// Identifies the rows of a store.
   struct Identity: Sendable, Equatable {
     /// The store's number.
@@ -30,10 +27,7 @@ final class PostgresStorage: StoreStorage {
   /// The node's connections for writes.
   let writePool: ConnectionPool
   private let reads: SharedReads
-  /// The updates that wait for a commit.
-  let waitingWrites = WaitingWrites<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
-  /// Whether a commit is running or about to start.
-  let isCommitting = Atomic<Bool>(false)
+  let waitingUpdates = WaitingUpdates()
   /// The size of the store, as far as it is known.
   let sizes = StoreSize()
   /// What the last transaction asked by ``WriteTransaction/repeatedRows(_:)``. The next one probably asks it, too.
@@ -115,13 +109,7 @@ final class PostgresStorage: StoreStorage {
   ) async throws -> Value {
     try requireOpen()
     let update = RuleUpdate(loading: ids, now: now, rule: rule)
-    guard waitingWrites.append(update) else {
-      throw ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
-    }
-    // The first update starts the commit. Updates that arrive meanwhile share this commit or the next one.
-    if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { await commitWaiting() }
-    await Work.waiting { await update.waitForOutcome() }
-    return try update.outcome()
+    return try await waitingUpdates.result(of: update) { await commitWaiting() }
   }
 
   /// Does nothing else: PostgreSQL frees space by itself (autovacuum).

@@ -7,17 +7,10 @@ import Synchronization
 /// One open store of the engine: its file, whose calls run on threads of a pool one at a time, and the updates that wait
 /// for a commit.
 final class SQLiteStorage: StoreStorage {
-  /// The most updates that share one commit: enough to make the cost of an fsync small for each, and few enough that
-  /// reads of the same store don't wait long.
-  static let updatesPerCommit = 128
-
   /// The file and its connection.
   let file: Confined<StoreFile>
   let counters: StorageCounters
-  /// The updates that wait for a commit.
-  private let waitingWrites = WaitingWrites<any PendingUpdate>(limit: StoreLimits.pendingUpdates)
-  /// Whether a commit is running or about to start.
-  private let isCommitting = Atomic(false)
+  private let waitingUpdates = WaitingUpdates()
   /// Whether the engine has created the file just now.
   private let wasCreated = Atomic(false)
   /// The number of reads on the threads of their callers.
@@ -81,13 +74,7 @@ final class SQLiteStorage: StoreStorage {
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     let update = RuleUpdate(loading: ids, now: now, rule: rule)
-    guard waitingWrites.append(update) else {
-      throw ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
-    }
-    // The first caller starts a commit. Callers that come before it ends share the next commit.
-    if !isCommitting.exchange(true, ordering: .sequentiallyConsistent) { startCommit() }
-    await Work.waiting { await update.waitForOutcome() }
-    return try update.outcome()
+    return try await waitingUpdates.result(of: update) { startCommit() }
   }
 
   /// Closes the file; see ``StoreFile/close()``.
@@ -99,27 +86,19 @@ final class SQLiteStorage: StoreStorage {
 
 /// Shared commits: the first update to come commits all updates that wait.
 extension SQLiteStorage {
-  /// Commits on a thread of the pool, behind the calls that wait by now. It waits on the account of the first update
-  /// that is not overdrawn, so that nobody of a shared list makes the others wait.
+  /// Commits on a thread of the pool, behind the calls that wait by now.
   private func startCommit() {
-    let works = waitingWrites.all.compactMap(\.work)
-    let work = works.first { !$0.account.isOverdrawn } ?? works.first
-    file.enqueue(for: work) { file in self.commitWaiting(file) }
+    file.enqueue(for: waitingUpdates.payer) { file in self.commitWaiting(file) }
   }
 
   private func commitWaiting(_ file: StoreFile) {
-    let batch = waitingWrites.take(atMost: Self.updatesPerCommit)
+    let batch = waitingUpdates.take()
     if !batch.isEmpty {
-      waitingWrites.putBack(file.commit(batch))
+      waitingUpdates.putBack(file.commit(batch))
       // The log is copied in a call of its own, so that the outcomes of this commit don't wait for it.
       if file.isLogLong { self.file.enqueue { file in file.copyLog() } }
       if file.isFreshlyWritten { self.file.enqueue { file in file.settle() } }
     }
-    guard waitingWrites.isEmpty else { return startCommit() }
-    isCommitting.store(false, ordering: .sequentiallyConsistent)
-    // An update that arrived just before this line did not start a commit itself.
-    if !waitingWrites.isEmpty, !isCommitting.exchange(true, ordering: .sequentiallyConsistent) {
-      startCommit()
-    }
+    waitingUpdates.endCommit { startCommit() }
   }
 }
