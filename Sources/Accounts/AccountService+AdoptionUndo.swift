@@ -66,8 +66,7 @@ enum UndoNote {
 
   static func id(of guest: AccountID) -> LocalID { LocalID(receipt: prefix + guest.text) }
 
-  static let range = DocumentRange(
-    start: LocalID(receipt: prefix).text, end: LocalID(receipt: "adoption-undo0").text)
+  static let range = DocumentRange.below(LocalID(receipt: prefix).text)
 
   static func guest(of id: LocalID) -> AccountID? {
     AccountID(String(decoding: id.text.utf8.suffix(32), as: UTF8.self))

@@ -83,8 +83,7 @@ extension HotelService {
   }
 
   /// The receipts of all adoptions. "0" is the next byte after "/".
-  static let receipts = DocumentRange(
-    start: LocalID(receipt: "guest/").text, end: LocalID(receipt: "guest0").text)
+  static let receipts = DocumentRange.below(LocalID(receipt: "guest/").text)
 
   /// The guest of an adoption's receipt.
   static func guest(of id: LocalID) -> AccountID? {

@@ -104,8 +104,7 @@ enum ListKeys {
 
   /// All ids with this prefix. The prefix ends with a slash; `0` is the next byte after the slash.
   static func range(_ prefix: String) -> DocumentRange {
-    let start = LocalID.receiptPrefix + prefix
-    return DocumentRange(start: start, end: String(start.dropLast()) + "0", includesEnd: false)
+    .below(LocalID.receiptPrefix + prefix)
   }
 
   /// The id of an account, list or invitation at the end of a record's id.

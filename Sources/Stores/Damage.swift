@@ -85,8 +85,7 @@ extension StoreView {
   /// The lost revisions of documents that were not written since; at most ``Damage/maximumNamed``.
   package func damage() throws -> [Damage] {
     // In ASCII `0` follows the slash.
-    let range = DocumentRange(
-      start: LocalID.damagePrefix, end: String(LocalID.damagePrefix.dropLast()) + "0")
+    let range = DocumentRange.below(LocalID.damagePrefix)
     let notes = try localValues(range, atMost: 2 * Damage.maximumNamed) { _, note in Damage(note) }
     var open: [Damage] = []
     for damage in notes where open.count < Damage.maximumNamed {

@@ -143,10 +143,7 @@ struct StoreExport: Sendable {
       isComplete = true
       return
     }
-    let prefix = LocalID.receiptPrefix + prefixes[index]
-    // In ASCII `0` follows the slash with which the prefixes end.
-    let end = String(decoding: Array(prefix.utf8.dropLast()) + [0x30], as: UTF8.self)
-    let range = DocumentRange(start: prefix, end: end, includesEnd: false)
+    let range = DocumentRange.below(LocalID.receiptPrefix + prefixes[index])
     var reached: String?
     try view.locals(last.map { range.behind($0) } ?? range) { id, local in
       writeNote(id, local)
