@@ -41,6 +41,7 @@ import Testing
       #expect(reply.text.contains("last_seq") == (kind != "eventsource"))
       let keeping = "private, " + (kind == "eventsource" ? "no-cache" : "must-revalidate")
       #expect(reply.headers[.cacheControl] == keeping)
+      #expect(reply.headers[.accelBuffering] == "no")
     }
   }
 

@@ -33,6 +33,12 @@ struct ReplicatorRouteTests {
     #expect(await value.value(within: .zero) == 7)
   }
 
+  /// nginx would keep the line ends until the replication has ended.
+  @Test(.bug(id: "35/34")) func answerThatBeginsBeforeTheEndIsNotBuffered() {
+    let answer = CouchReplicatorController.late(LateValue { .success([:]) })
+    #expect(answer.status == .ok && answer.headers[.accelBuffering] == "no")
+  }
+
   @Test func continuousOneIsAcceptedAndEnded() async throws {
     try await AccountAPIFixture.open { api in
       let body = #"{"source":"a","target":"b","continuous":true}"#

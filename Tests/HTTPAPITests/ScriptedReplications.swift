@@ -4,8 +4,8 @@ import Stores
 
 @testable import HTTPAPI
 
-/// Replications for tests. The one with source `slow` never ends, that of `absent` fails, and any other one answers its
-/// server's id. A continuous one has the id `1+continuous`, which can be ended.
+/// Replications for tests. The one with source `absent` fails, and any other one answers its server's id. A continuous one
+/// has the id `1+continuous`, which can be ended.
 struct ScriptedReplications: Replications {
   func replicate(_ body: JSONNode, on server: String) -> ReplicationReply {
     if body["cancel"]?.bool == true {
@@ -13,7 +13,6 @@ struct ScriptedReplications: Replications {
     }
     guard body["continuous"]?.bool != true else { return .continuous("1+continuous") }
     switch body["source"]?.string {
-    case "slow": return .once { await Self.never() }
     case "absent":
       return .once { .failure(.init(error: "db_not_found", reason: "could not open absent")) }
     default: return .once { .success(["session_id": .string(server)]) }
@@ -69,10 +68,5 @@ struct ScriptedReplications: Replications {
       "id": .string(id), "source": "a", "target": "b", "info": [:], "history": [],
       "start_time": "1970-01-01T00:00:00Z",
     ]
-  }
-
-  private static func never() async -> Result<JSONObject, ReplicationReply.Failure> {
-    while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
-    return .success([:])
   }
 }

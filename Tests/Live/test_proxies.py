@@ -3,12 +3,14 @@ import contextlib
 import json
 import socket
 import threading
+import types
 
 import pytest
 import requests
 
 from certificates import server_context
 from couch import PASSWORD, Account
+from phone import Phone
 from pouch import Pouch
 from proxies import Nginx, deployed
 from waiting import PATIENCE, wait_until
@@ -73,8 +75,8 @@ def test_longpoll_is_answered_by_the_next_change_through_nginx(shared, shortest)
     device.ended = "done"
 
 
-def test_pouchdb_and_the_page_work_through_the_deployed_configuration(start, tmp_path):
-    """Over TLS, with 4 MB in one request: nginx alone refuses more than 1 MB."""
+def test_pouchdb_phones_and_the_page_work_through_the_deployed_configuration(start, tmp_path):
+    """Over TLS, with 4 MB in one request, a target of 12 KB and a WebSocket, all of which nginx alone refuses."""
     server_context(tmp_path)
     with_proxy = deployed(tmp_path / "certificate.pem", tmp_path / "key.pem")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -103,6 +105,14 @@ def test_pouchdb_and_the_page_work_through_the_deployed_configuration(start, tmp
         session = call("POST", "/v1/sessions", json={"username": "ada", "password": PASSWORD, "cookie": True},
                        headers={"Origin": "https://bookmarks.example"})
         assert session.status_code == 200, session.text
+        long = call("GET", f"/couch/{me['store']}/_all_docs", headers=headers, params={
+            "keys": json.dumps([each["_id"] for each in docs] * 8)})
+        assert long.status_code == 200 and len(long.json()["rows"]) == 800, long.text[:300]
+        phone = Phone(types.SimpleNamespace(url=url), token=token).connect()
+        phone.edit("of-a-phone", {"n": 1})
+        phone.push("of-a-phone")
+        phone.close()
+        assert call("GET", f"/couch/{me['store']}/of-a-phone", headers=headers).json()["n"] == 1
         put = call("PUT", "/v1/bookmarks/h1", data=json.dumps({"name": "The Ritz"}), cookies=session.cookies.get_dict(),
                    headers={"Origin": "https://bookmarks.example", "Content-Type": "application/json"})
         assert put.status_code == 201, put.text

@@ -58,8 +58,6 @@ struct CouchReplicationController: Sendable {
     return try feeds.response(
       CouchChanges(of: store, in: feed, query, first: page), to: call, from: store,
       waits: feed.kind != .normal,
-      [
-        .contentType: feed.contentType, .cacheControl: feed.cacheControl, .accelBuffering: "no",
-      ])
+      [.contentType: feed.contentType, .cacheControl: feed.cacheControl])
   }
 }

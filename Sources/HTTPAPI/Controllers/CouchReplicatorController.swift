@@ -111,11 +111,12 @@ struct CouchReplicatorController: Sendable {
   }
 
   /// An answer that begins before its replication ends. Line ends, which JSON may begin with, keep the connection open.
-  private static func late(
+  static func late(
     _ outcome: LateValue<Result<JSONObject, ReplicationReply.Failure>>
   ) -> Response {
     var fields = Response.couchFields
     fields[.contentType] = "application/json"
+    fields[.accelBuffering] = "no"
     return Response(
       status: .ok, headers: fields,
       body: ResponseBody { writer in

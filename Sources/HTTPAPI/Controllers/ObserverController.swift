@@ -29,7 +29,7 @@ struct ObserverController: Sendable {
       ObserverForm(observer, timeout: timeout), to: call,
       from: databases.own(of: person, as: call.writeContext),
       as: .person(reading: Set(observer.stores)), waits: true,
-      [.contentType: "text/event-stream", .cacheControl: "no-cache", .accelBuffering: "no"])
+      [.contentType: "text/event-stream", .cacheControl: "no-cache"])
   }
 
   private func observer(

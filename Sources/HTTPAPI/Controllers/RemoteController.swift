@@ -51,7 +51,7 @@ struct RemoteController: Sendable {
     return try feeds.response(
       RemoteEvents(of: person.id, replications), to: call,
       from: databases.own(of: person, as: call.writeContext), as: .person(reading: []), waits: true,
-      [.contentType: "text/event-stream", .accelBuffering: "no"])
+      [.contentType: "text/event-stream"])
   }
 
   private static let guestRefused = ServiceError(

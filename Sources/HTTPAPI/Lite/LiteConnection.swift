@@ -17,11 +17,6 @@ final class LiteConnection: Sendable {
   private static let comeBack = 4_001
   /// The code for a client that breaks the rules of the protocol.
   private static let protocolError = 1_002
-  /// How long a connection may be silent before the client is asked whether it is there. Proxies close a connection that
-  /// was silent for 60 seconds.
-  private static let silence = Duration.seconds(50)
-  /// How often a client may leave that question without an answer.
-  private static let unansweredPings = 2
   /// The bytes of messages for the client from which on no more are made.
   private static let queuedBytes = 128 << 10
   /// The bytes that are written before the client's messages are looked at again.
@@ -84,7 +79,7 @@ final class LiteConnection: Sendable {
   @concurrent private func exchange(
     _ socket: WebSocketConnection, _ subscription: Subscription
   ) async throws {
-    var (hasNews, pings, lastPing) = (true, 0, ContinuousClock.now)
+    var (hasNews, pings) = (true, LitePings(at: .now))
     while subscription.end == nil, !socket.isOver {
       let isBusy = try await inChildTask { [hasNews] in
         guard var next = self.take() else { return false }
@@ -96,22 +91,19 @@ final class LiteConnection: Sendable {
       // The cost of earlier messages does not count: each is like a request of its own.
       Work.current?.resetCost()
       if isBusy {
-        pings = 0
         try await Slice.giveWay()
         continue
       }
-      switch await subscription.next(by: .now + Self.silence) {
+      switch await subscription.next(by: pings.due(after: socket.lastArrival)) {
       case .news: hasNews = true
-      case .input: pings = 0
+      case .input: continue
       case .end: return
       case .due:
-        guard socket.lastArrival + Self.silence <= .now else { continue }
-        // An answer to a ping is no input.
-        if socket.lastArrival > lastPing { pings = 0 }
-        guard pings < Self.unansweredPings else { return }
-        pings += 1
-        lastPing = .now
-        try await socket.ping()
+        switch pings.step(at: .now, after: socket.lastArrival) {
+        case .wait: continue
+        case .ask: try await socket.ping()
+        case .end: return
+        }
       }
     }
   }

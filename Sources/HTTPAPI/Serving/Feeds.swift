@@ -67,6 +67,8 @@ final class Feeds: Sendable {
   ) throws -> Response {
     let subscription = try subscribe(call, to: scope ?? .store(store.name), waits: waits, store)
     let answer = LongAnswer(form, for: subscription, in: self)
+    var fields = fields
+    fields[.accelBuffering] = "no"
     return Response(
       status: status, headers: fields,
       body: ResponseBody(contentLength: length) { writer in try await answer.write(to: &writer) })
