@@ -104,10 +104,11 @@ import Testing
       let target = "/v1/documents/note/revisions/"
       let reply = try await api.call(.get, target + first, token: token)
       #expect(reply.text == #"{"_id":"note","_rev":"\#(first)","n":1.0,"s":"\u0041"}"#)
-      #expect(reply.headers[.eTag] == "\"\(first)\"")
+      let tag = try #require(reply.headers[.eTag])
+      #expect(tag.hasPrefix("\"\(first)+"))
       let again = try await api.call(
-        .get, target + first, token: token, headers: [.ifNoneMatch: "\"\(first)\""])
-      #expect(again.status == 304)
+        .get, target + first, token: token, headers: [.ifNoneMatch: tag])
+      #expect(again.status == 304 && again.headers[.eTag] == tag)
       #expect(try await api.call(.get, target + second, token: token).json["n"]?.int == 2)
       #expect(try await api.call(.get, target + "1-b", token: token).status == 404)
       #expect(try await api.call(.get, target + "b", token: token).status == 400)
@@ -161,7 +162,7 @@ import Testing
         "a%2Fb", body, api, token, headers: [.ifMatch: "\"\(second)\""])
       #expect(reply.status == 200)
       let third = try #require(reply["rev"])
-      #expect(reply.headers[.eTag] == "\"\(third)\"")
+      #expect(reply.headers[.eTag]?.hasPrefix("\"\(third)+") == true)
       #expect(reply["id"] == "a/b")
       let document = try await api.call(
         .get, "/v1/documents/a%2Fb/revisions/" + third, token: token)

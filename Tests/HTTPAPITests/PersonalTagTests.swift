@@ -34,6 +34,29 @@ import Testing
     }
   }
 
+  /// Devices may give equal revision ids to different bodies.
+  @Test(arguments: ["/v1/documents/x/revisions/1-a", "/couch/bookmarks/x"])
+  func documentsOfTwoPeopleAreNotTakenForEachOther(path: String) async throws {
+    try await APIFixture.open { api in
+      var tags: [String] = []
+      for name in ["anna", "bert"] {
+        let token = try await api.user(name)
+        let stored = try await api.call(
+          .put, "/couch/bookmarks/x?new_edits=false", token: token,
+          body: #"{"_rev":"1-a","by":"\#(name)"}"#)
+        #expect(stored.status == 201)
+        let read = try await api.call(.get, path, token: token)
+        #expect(read["by"] == name)
+        for known in tags {
+          let asked = try await api.call(
+            .get, path, token: token, headers: [.ifNoneMatch: known])
+          #expect(asked.status == 200 && asked.bytes == read.bytes)
+        }
+        tags.append(try #require(read.headers[.eTag]))
+      }
+    }
+  }
+
   @Test func listHasATagForEachRole() async throws {
     try await ListFixture.open { list in
       let owner = try await list.call(.owner, .get)

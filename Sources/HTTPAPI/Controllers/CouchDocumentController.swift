@@ -39,6 +39,8 @@ struct CouchDocumentController: Sendable {
       }
       let answer = try await store.read { try await $0.document(id, query) }
       if let revision = answer.revision?.description,
+        // By the name that each person calls their own store by, a browser may know another person's document.
+        try store.database.equalsBytes(of: call.parameter("db")),
         // A malformed field, without quotation marks, matches nothing.
         (try? EntityTags(call, .ifNoneMatch, strong: false))?.matches(revision) ?? false
       {

@@ -60,11 +60,11 @@ struct HistoryController: Sendable {
       try await store?.revision(revision, of: id)
     }
     guard let document = document ?? nil else { throw Problem.notFound }
-    let fields = HTTPFields.tagged(revision.description)
-    if let answer = try call.notModified(revision.description, fields) { return answer }
+    let tag = EntityTags.tag(revision.description, of: store)
+    if let answer = try call.notModified(tag, .tagged(tag)) { return answer }
     var bytes: [UInt8] = []
     document.append(to: &bytes)
-    return .json(bytes, headers: fields)
+    return .json(bytes, headers: .tagged(tag))
   }
 
   /// Restores a revision.
@@ -74,7 +74,8 @@ struct HistoryController: Sendable {
     let request = try RestoreRequest(parsing: try await call.json(.small))
     try await store.requireStillAllowed()
     let answer = { @Sendable (outcome: RestoreOutcome) in
-      WriteAnswer.json(.ok, headers: .tagged(outcome.revision.description)) { writer in
+      let tag = EntityTags.tag(outcome.revision.description, of: store.name)
+      return WriteAnswer.json(.ok, headers: .tagged(tag)) { writer in
         writer.member("id", id.text)
         writer.member("rev", outcome.revision.description)
         writer.member("deleted", outcome.isDeleted)
