@@ -119,8 +119,22 @@ struct AttachedTransfer: Sendable {
       request.body = .bytes(ByteBuffer(bytes: bytes))
     }
     let written = try await target.begin(request, within: Self.patience)
-    _ = try? await written.collected(upTo: 1 << 16, from: target.name, within: target.pace)
-    return (Int(written.status.code), Int(min(length ?? 0, Self.mostCounted)))
+    let body = try? await written.collected(
+      upTo: PeerAnswer.shortBytes, from: target.name, within: target.pace)
+    let status = Int(written.status.code)
+    try await check(PeerAnswer(status: status, body: body ?? []))
+    return (status, Int(min(length ?? 0, Self.mostCounted)))
+  }
+
+  /// Checks that what decides about the document is the target's answer. Something between may answer in its place, such
+  /// as a network's log-in page, and the document would count as copied or as refused for good.
+  private func check(_ answer: PeerAnswer) async throws {
+    let isRefusal = answer.status == 403
+    guard isRefusal || [200, 201, 202].contains(answer.status) else { return }
+    let node = try await target.computing { try? await answer.json(within: ReplicationLog.limits) }
+    guard node?[isRefusal ? "error" : "ok"] == nil else { return }
+    throw PassingFailure(
+      ReplicationFailure.unreachable(target.name, "something else answers in its place"))
   }
 
   /// The boundary of `multipart/related`; nil for another type.

@@ -126,23 +126,26 @@ extension ReplicationPeer {
     let answer = try await send(.POST, "_revs_diff", body: question)
     guard answer.status == 200 else { throw await refused(answer, "_revs_diff") }
     let node = try await computing { try? await answer.json() }
-    guard let node, node.kind == .object else {
-      throw ReplicationFailure.badAnswer(name, "its _revs_diff is malformed")
-    }
-    return try await computing { try await Self.missing(in: node, of: &questions) }
+    guard let node, node.kind == .object else { throw malformedDifference }
+    return try await computing { try await missing(in: node, of: &questions) }
   }
 
-  private static func missing(
+  private var malformedDifference: ReplicationFailure {
+    .badAnswer(name, "its _revs_diff is malformed")
+  }
+
+  /// - Throws: ``ReplicationFailure`` for another JSON object, which would say that the target lacks nothing.
+  private func missing(
     in node: JSONNode, of questions: inout RevisionQuestions
   ) async throws -> [MissingRevision] {
     var missing: [MissingRevision] = []
     for member in node.members {
       let id = member.name
-      guard let revisions = member.value["missing"], let position = questions.position(of: id)
-      else { continue }
+      guard let revisions = member.value["missing"] else { throw malformedDifference }
+      guard let position = questions.position(of: id) else { continue }
       var ancestors: [UInt8] = []
       if let list = member.value["possible_ancestors"], list.kind == .array, list.count > 0,
-        list.offsets.count <= longestAncestors
+        list.offsets.count <= Self.longestAncestors
       {
         ancestors = list.minified
       }

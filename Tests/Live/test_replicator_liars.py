@@ -95,3 +95,46 @@ def test_target_without_room_is_named(here, attachments):
     assert (done.status_code, done.json()["error"]) == (500, "target_full"), done.text
     assert done.json()["reason"] == f"{peer.url}/ has no room to store more"
     peer.close()
+
+
+@pytest.mark.parametrize("status,body", [(200, b""), (200, b"<html>"), (403, b"<html>")])
+def test_answer_of_something_else_is_neither_delivery_nor_refusal(here, status, body):
+    """A network's log-in page in place of the answer to a document with an attachment."""
+    source, peer, sent = here.create(), LyingPeer(), []
+    source.put("a", n=1, _attachments={"f": {"data": "eA==", "content_type": "text/plain"}})
+    truth = peer.answer
+
+    def answer(request):
+        name = request.path.split("?")[0].removeprefix("/db").strip("/")
+        if name == "_revs_diff":
+            asked = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
+            return peer.send(request, {i: {"missing": r} for i, r in asked.items()})
+        if request.command == "PUT" and name == "a":
+            sent.append(request.rfile.read(int(request.headers["Content-Length"])))
+            if len(sent) == 1:
+                return peer.send(request, body, status, {"Content-Type": "text/html"})
+            return peer.send(request, {"ok": True, "id": "a", "rev": "1-x"}, 201)
+        return truth(request)
+
+    peer.answer = answer
+    done = here.call("POST", "/_replicate", json={"source": source.name, "target": peer.url})
+    entry = done.json()["history"][0]
+    assert (entry["docs_written"], entry["doc_write_failures"], len(sent)) == (1, 0, 2), done.text
+    peer.close()
+
+
+def test_other_json_does_not_say_that_a_target_lacks_nothing(here):
+    source, peer = here.create(), LyingPeer()
+    source.put("a", n=1)
+    truth = peer.answer
+
+    def answer(request):
+        if "/_revs_diff" in request.path:
+            request.rfile.read(int(request.headers["Content-Length"]))
+            return peer.send(request, {"status": "maintenance"})
+        return truth(request)
+
+    peer.answer = answer
+    done = here.call("POST", "/_replicate", json={"source": source.name, "target": peer.url})
+    assert done.json()["error"] == "bad_answer", done.text
+    peer.close()
