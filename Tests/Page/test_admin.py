@@ -11,6 +11,7 @@ from selenium.webdriver.common.keys import Keys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 
+from between import Between  # noqa: E402
 from server import Server  # noqa: E402
 from test_docs import violations  # noqa: E402
 
@@ -216,6 +217,20 @@ def test_users_are_found_by_name_and_their_sessions_end(browser, server):
     show(page, "#/users", "anna")
     page.choose("#sort", "name")
     page.says("by name")
+
+
+def test_an_action_counts_only_if_the_server_has_answered(browser, server):
+    between = Between(server)
+    page = enter(browser(at=between))
+    show(page, "#/users", "anna")
+    page.write("#name", "ANN")
+    page.find("#name").send_keys(Keys.ENTER)
+    page.until(lambda: len(page.all("main tbody tr")) == 1 and "anna" in page.find("main tbody").text)
+    page.until(lambda: page.click(page.find("main tbody summary")))
+    between.answer = lambda handler: handler.command == "DELETE" and Between.send(handler, 200, None)
+    page.press("End sessions: anna")
+    page.says("Something between this browser and the server")
+    between.close()
 
 
 def test_an_erased_user_is_gone_and_a_backup_is_verified_and_removed(browser, server):

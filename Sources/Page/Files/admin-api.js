@@ -12,7 +12,7 @@ export class Refusal extends Error {
  * @param {string} path
  * @param {RequestInit} [options]
  * @returns {Promise<*>} the answer's JSON
- * @throws {Refusal} for a status that is not 2xx; status 0 if the server can't be reached
+ * @throws {Refusal} for a status that is not 2xx; status 0 if the server can't be reached, or something else answers
  */
 export async function ask(path, options = {}) {
   let answer
@@ -20,6 +20,8 @@ export async function ask(path, options = {}) {
     answer = await fetch(path, { cache: "no-store", ...options, headers: { Accept: "application/json", ...options.headers } })
   } catch { throw new Refusal(0, "The server can't be reached. Is it running?") }
   const text = await answer.text()
+  // The server sends `nosniff` with each answer. A page about maintenance or a log-in does not count as done.
+  if (answer.headers.get("x-content-type-options") !== "nosniff") throw new Refusal(0, "Something between this browser and the server answers in its place.")
   let value
   try { value = JSON.parse(text) } catch { value = {} }
   if (!answer.ok) throw new Refusal(answer.status, value.reason ?? answer.statusText)
