@@ -331,9 +331,13 @@ package final class PostgresDatabase: StorageEngine {
     "touch",
     """
     UPDATE stores SET changed = changed + 1 WHERE number = 0
-    RETURNING \(Statement.sqlTime), current_setting('synchronous_standby_names') = ''
-      OR current_setting('synchronous_commit') IN ('off', 'local')
+    RETURNING \(Statement.sqlTime), \(isOnOneDiskNow)
     """)
+  /// Whether a commit is acknowledged when it is on one disk. With `remote_write` a standby has it in its memory only.
+  static let isOnOneDiskNow = """
+    (current_setting('synchronous_standby_names') = ''
+      OR current_setting('synchronous_commit') IN ('off', 'local', 'remote_write'))
+    """
   private static let positionsOfNames = Statement(
     "positions_of_names",
     """

@@ -13,7 +13,10 @@ import Testing
         #expect(reply.headers[.accessControlAllowOrigin] == Self.app)
         #expect(reply.headers[.accessControlAllowCredentials] == "true")
         let exposed = reply.headers[.accessControlExposeHeaders]?.split(separator: ", ") ?? []
-        let wanted: Set = ["age", "cache-status", "etag", "renewed-token", "x-couch-request-id"]
+        let wanted: Set = [
+          "accept-ranges", "age", "cache-status", "content-disposition", "content-range", "etag",
+          "renewed-token", "x-couch-request-id",
+        ]
         #expect(wanted.isSubset(of: exposed.map(String.init)))
         #expect(reply.headers[.vary]?.contains("Origin") == true)
       }

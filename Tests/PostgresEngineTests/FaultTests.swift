@@ -204,6 +204,13 @@ import Testing
       try fixture.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
       try fixture.execute("SELECT pg_reload_conf()::int::int8")
       #expect(try isOnOneDisk())
+      // A commit of such a session would wait for the standby, so that only the setting is looked at.
+      let session = try fixture.address.connect(registers: false)
+      let question = "SELECT \(PostgresDatabase.isOnOneDiskNow)::int::int8"
+      for (setting, answer) in [("remote_write", 1), ("on", 0), ("remote_apply", 0)] {
+        _ = try session.execute("SET synchronous_commit = \(setting)")
+        #expect(try session.execute(question).all.map { $0.integer(0) } == [Int64(answer)])
+      }
     }
   }
 

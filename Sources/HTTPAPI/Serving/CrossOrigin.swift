@@ -91,7 +91,7 @@ package struct CrossOrigin: Sendable {
   }
 
   private static let answerHeaders =
-    "age, allow, cache-status, date, etag, link, location, preference-applied, renewed-token, "
-    + "retry-after, server-timing, www-authenticate, x-content-type-options, x-couch-request-id, "
-    + "x-request-id"
+    "accept-ranges, age, allow, cache-status, content-disposition, content-range, date, etag, link, "
+    + "location, preference-applied, renewed-token, retry-after, server-timing, www-authenticate, "
+    + "x-content-type-options, x-couch-request-id, x-request-id"
 }

@@ -191,7 +191,8 @@ extension HTTPService {
       }
     }
     if health.note(writesOnOneDisk: engine.writesOnOneDisk) {
-      logger.warning("the database has writes on one disk only: no standby must confirm them")
+      logger.warning(
+        "the database has writes on one disk only: no standby must have them on its disk")
     }
     health.note(damage: engine.knownDamage)
     health.note(metrics: metricsText())

@@ -119,7 +119,7 @@ enum MetricHelp {
     "disk_free_bytes": "Free bytes of the data directory's disk.",
     "newcomers_taken": "Whether new guests, users and lists are taken.",
     "database_waiting": "Callers that wait for a connection to the database.",
-    "database_writes_on_one_disk": "1 if no standby must confirm writes, else 0.",
+    "database_writes_on_one_disk": "1 if no standby must have writes on its disk, else 0.",
     "process_cpu_seconds_total": "Seconds of processors that the process has used.",
     "process_max_fds": "Descriptors that the process may have open.",
     "process_open_fds": "Descriptors that the process has open.",
