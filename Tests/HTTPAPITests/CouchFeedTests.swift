@@ -1,3 +1,4 @@
+import CouchSync
 import HTTPTypes
 import NIOCore
 import Synchronization
@@ -42,6 +43,22 @@ import Testing
       let keeping = "private, " + (kind == "eventsource" ? "no-cache" : "must-revalidate")
       #expect(reply.headers[.cacheControl] == keeping)
       #expect(reply.headers[.accelBuffering] == "no")
+    }
+  }
+
+  /// nginx, Apache and load balancers close a connection on which nothing has come for 60 seconds.
+  @Test(
+    .bug(id: "35/34"),
+    arguments: [
+      ("limit=9", nil, 50_000), ("timeout=60000", nil, 50_000), ("timeout=1", nil, 1),
+      ("heartbeat=60000", 20_000, nil), ("heartbeat=true", 20_000, nil),
+      ("heartbeat=1&timeout=60000", 100, nil),
+    ] as [(String, Int?, Int?)])
+  func noFeedIsSilentForAsLongAsProxiesWait(query: String, beat: Int?, end: Int?) throws {
+    for kind in ["longpoll", "continuous", "eventsource"] {
+      let feed = try CouchFeed(CouchParameters(Call.pairs("feed=\(kind)&\(query)".utf8)))
+      #expect(feed.heartbeat == beat.map { .milliseconds($0) })
+      #expect(feed.timeout == end.map { .milliseconds($0) })
     }
   }
 
