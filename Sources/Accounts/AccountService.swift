@@ -181,7 +181,7 @@ extension AccountService {
 
   /// The guest of a token. The guest may already be adopted; ``adopt(_:into:)`` decides whether another adoption is
   /// allowed.
-  /// - Returns: nil without a token, if it has expired, or if its session has ended.
+  /// - Returns: nil without a token, if it has expired, or if its session or its key has ended.
   /// - Throws: `invalidToken` for any other token that is not a guest's.
   package func guest(provedBy token: String?) async throws -> AccountID? {
     guard let token, let principal = try await bearer(of: token) else { return nil }
@@ -189,14 +189,17 @@ extension AccountService {
     return principal.id
   }
 
-  /// Whom a token proves that comes with a log-in; nil if it has expired, or if its session has ended. Such a token does
-  /// not make a right password wrong.
+  /// Whom a token proves that comes with a log-in; nil if it has expired, or if its session or its key has ended. Such a
+  /// token does not make a right password wrong.
   /// - Throws: `invalidToken`.
   package func bearer(of token: String) async throws -> Principal? {
     let principal: Principal
     do { principal = try await verify(token: token).principal } catch {
-      guard ServiceError(error)?.code == .expiredToken else { throw error }
-      return nil
+      switch ServiceError(error)?.code {
+      case .expiredToken: return nil
+      case .invalidToken where tokens.isOfNoKey(token, at: now()): return nil
+      default: throw error
+      }
     }
     if case .ended = try await accounts.standing(of: principal) { return nil }
     return principal

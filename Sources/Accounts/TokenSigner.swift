@@ -59,6 +59,11 @@ struct TokenSigner: Sendable {
   /// Whether tokens of a key are valid at a given time.
   func isGood(_ key: KeyID, at now: Timestamp) -> Bool { keys.key(key, at: now) != nil }
 
+  /// Whether a token has the service's form and names a key that the service does not have, or has no more.
+  func isOfNoKey(_ token: String, at now: Timestamp) -> Bool {
+    (try? CompactToken(token)).map { !isGood($0.key, at: now) } ?? false
+  }
+
   /// Issues a new token, of a new session or of a principal's.
   func issue(
     _ kind: Principal.Kind, _ id: AccountID, name: String?, epoch: Int,

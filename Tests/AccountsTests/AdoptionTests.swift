@@ -83,10 +83,13 @@ struct AdoptionTests {
     #expect(try await fixture.service.authenticate(bearer: guest.token) == guest.principal)
   }
 
-  /// The token of a guest that expired in a drawer does not make a right password wrong.
-  @Test(.bug(id: "35/39")) func expiredGuestsTokenPreventsNoLogIn() async throws {
+  /// The token of a guest that expired in a drawer does not make a right password wrong, also if its key has ended
+  /// meanwhile.
+  @Test(.bug(id: "35/39"), arguments: [false, true])
+  func expiredGuestsTokenPreventsNoLogIn(isKeyReplaced: Bool) async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
+    if isKeyReplaced { try await fixture.keys.rotate(now: fixture.clock.now) }
     _ = try await fixture.signUp("demo")
     fixture.clock.advance(seconds: AccountSettings.guestSeconds + 86_400)
     let session = try await fixture.logIn("demo", guestToken: guest.token)
