@@ -57,8 +57,8 @@ import Testing
   func noFeedIsSilentForAsLongAsProxiesWait(query: String, beat: Int?, end: Int?) throws {
     for kind in ["longpoll", "continuous", "eventsource"] {
       let feed = try CouchFeed(CouchParameters(Call.pairs("feed=\(kind)&\(query)".utf8)))
-      #expect(feed.heartbeat == beat.map { .milliseconds($0) })
-      #expect(feed.timeout == end.map { .milliseconds($0) })
+      #expect(feed.heartbeat == beat.map { Duration.milliseconds($0) })
+      #expect(feed.timeout == end.map { Duration.milliseconds($0) })
     }
   }
 

@@ -73,7 +73,7 @@ struct HistoryController: Sendable {
     let condition = try RevisionCondition(call)
     let request = try RestoreRequest(parsing: try await call.json(.small))
     try await store.requireStillAllowed()
-    let answer = { @Sendable (outcome: RestoreOutcome) in
+    let answer = { @Sendable (outcome: RestoreOutcome) -> WriteAnswer in
       let tag = EntityTags.tag(outcome.revision.description, of: store.name)
       return WriteAnswer.json(.ok, headers: .tagged(tag)) { writer in
         writer.member("id", id.text)
