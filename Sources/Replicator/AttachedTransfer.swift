@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Documents
+import JSON
 import NIOCore
 import NIOHTTP1
 
@@ -161,10 +162,16 @@ struct UnreadableDocument: Error {}
 
 extension MissingRevision {
   /// Checks a document that a source has sent.
-  /// - Throws: ``UnreadableDocument``; ``ReplicationFailure`` for another revision.
+  /// - Throws: ``UnreadableDocument``; ``ReplicationFailure`` for another revision; ``PassingFailure`` for what is no JSON,
+  ///   such as a page that something between sends in the source's place.
   fileprivate func check(_ document: [UInt8], from peer: ReplicationPeer) async throws {
-    let node = try await peer.computing { try? await PeerAnswer.json(document) }
-    guard let node else { throw UnreadableDocument() }
+    let node: JSONNode
+    do { node = try await peer.computing { try await PeerAnswer.json(document) } } catch let error
+      as JSONError
+    {
+      guard error.code == .invalidJSON else { throw UnreadableDocument() }
+      throw PassingFailure(ReplicationFailure.unreachable(peer.name, "a document is no JSON"))
+    }
     guard isAnswered(by: node) else { throw ReplicationFailure.anotherRevision(peer.name) }
   }
 }

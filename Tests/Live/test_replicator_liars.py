@@ -138,3 +138,22 @@ def test_other_json_does_not_say_that_a_target_lacks_nothing(here):
     done = here.call("POST", "/_replicate", json={"source": source.name, "target": peer.url})
     assert done.json()["error"] == "bad_answer", done.text
     peer.close()
+
+
+def test_page_in_place_of_a_document_is_asked_for_again(here):
+    peer, target, asked = LyingPeer(), here.create(), []
+    truth = peer.answer
+
+    def answer(request):
+        if request.path.split("?")[0] == "/db/a":
+            asked.append(request.path)
+            if len(asked) == 1:
+                return peer.send(request, b"<html>", 200, {"Content-Type": "text/html"})
+        return truth(request)
+
+    peer.answer = answer
+    done = here.call("POST", "/_replicate", json={"source": peer.url, "target": target.name})
+    entry = done.json()["history"][0]
+    assert (entry["docs_written"], entry["doc_write_failures"], len(asked)) == (2, 0, 2), done.text
+    assert target.call("GET", "/a/f").content == b"the bytes"
+    peer.close()
