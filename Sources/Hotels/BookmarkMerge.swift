@@ -15,6 +15,9 @@ package enum BookmarkMerge {
   /// The most live leaves that are merged at once, the winner first. If there are more, the result is merged with
   /// the next ones. This bounds the work of one transaction.
   package static let leavesAtOnce = 64
+  /// The most revisions with one name (``name(of:)``) into which a branch may have been merged, the lowest ones. No two
+  /// revisions share a name by chance, but a peer may send thousands, and thousands of tombstones with it.
+  package static let namesakes = 4
 
   /// The merged list of a document's leaves.
   package struct Side: Sendable, Equatable {
@@ -361,8 +364,10 @@ private struct MergeEdges {
 
   private mutating func addMerges(of nodes: [RevisionTree.Node], target: BookmarkMerge.Target) {
     var byName: [Substring: [Int]] = [:]
-    for (index, node) in nodes.enumerated() where !node.isDeleted {
-      byName[BookmarkMerge.name(of: node.revision), default: []].append(index)
+    for index in order where !nodes[index].isDeleted {
+      let name = BookmarkMerge.name(of: nodes[index].revision)
+      guard byName[name]?.count ?? 0 < BookmarkMerge.namesakes else { continue }
+      byName[name, default: []].append(index)
     }
     for tombstone in nodes where tombstone.isLeaf && tombstone.isDeleted {
       guard let loser = tombstone.parent else { continue }

@@ -78,6 +78,31 @@ import Testing
     #expect(Set(try server.resolved.texts) == ["a", "s", "s2", "q"])
   }
 
+  /// Each revision with the name costs a digest for each tombstone that has it. A peer can send thousands of both.
+  @Test(arguments: [BookmarkMerge.namesakes - 1, BookmarkMerge.namesakes])
+  func tombstoneNamesOneOfFewRevisions(forged: Int) throws {
+    var (server, phone) = try fork(list("a"))
+    try server.put(list("a", "s"))
+    try server.put(list("a", "s", "s2"))
+    try phone.put(list("a", "p"))
+    try server.pull(from: phone)
+    try server.merge()
+    let merged = try #require(server.tree?.winner?.revision)
+    try server.put(list("a", "s", "s2"))
+    try phone.put(list("a", "p", "q"))
+    try server.pull(from: phone)
+    for number in 0..<forged {
+      let namesake = merged.digest.text.prefix(16) + "\(number)"
+      try server.tree?.graft(
+        [
+          RevisionID(generation: 2, digest: "end\(number)"),
+          RevisionID(generation: 1, digest: String(namesake)),
+        ], isDeleted: true)
+    }
+    let isFound = forged < BookmarkMerge.namesakes
+    #expect(Set(try server.resolved.texts) == Set(["a", "s", "s2", "q"] + (isFound ? [] : ["p"])))
+  }
+
   /// The tombstone of a losing branch only proves that its list is contained in the revision that it names. If that
   /// revision later loses against another branch, the list must not count as known there.
   @Test func mergedBranchThatWinsLaterLosesNothing() throws {
