@@ -12,10 +12,8 @@ enum LineMerge {
     if base.utf8.elementsEqual(theirs.utf8) { return mine }
     if base.utf8.elementsEqual(mine.utf8) { return theirs }
     var lines = NumberedLines()
-    let (base, theirs, mine) = (
-      lines.numbers(of: base), lines.numbers(of: theirs), lines.numbers(of: mine)
-    )
-    guard max(base.count, theirs.count, mine.count) <= maximumLines,
+    guard let base = lines.numbers(of: base), let theirs = lines.numbers(of: theirs),
+      let mine = lines.numbers(of: mine),
       let left = try await LineDifferences.hunks(from: base, to: theirs),
       let right = try await LineDifferences.hunks(from: base, to: mine)
     else { return nil }
@@ -65,11 +63,12 @@ struct NumberedLines {
   private var lines: [Line] = []
   private var numbers: [Line: Int] = [:]
 
-  /// The numbers of a text's lines. A line ends behind its line feed.
-  mutating func numbers(of text: String) -> [Int] {
+  /// The numbers of a text's lines; nil for more than ``LineMerge/maximumLines``. A line ends behind its line feed.
+  mutating func numbers(of text: String) -> [Int]? {
     var found: [Int] = []
     var rest = Substring(text).utf8
     while !rest.isEmpty {
+      guard found.count < LineMerge.maximumLines else { return nil }
       let end = rest.firstIndex(of: 0x0A).map { rest.index(after: $0) } ?? rest.endIndex
       found.append(number(of: Line(bytes: rest[..<end])))
       rest = rest[end...]

@@ -68,8 +68,16 @@ import Testing
     var lines = NumberedLines()
     #expect(lines.numbers(of: base) == (0..<500).map { $0 % 7 })
     #expect(lines.numbers(of: theirs) == (0..<500).map { 7 + $0 % 7 })
-    #expect(lines.text(of: lines.numbers(of: base)).utf8.elementsEqual(base.utf8))
+    let numbers = try #require(lines.numbers(of: base))
+    #expect(lines.text(of: numbers).utf8.elementsEqual(base.utf8))
     #expect(try await LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
+  }
+
+  @Test func noMoreLinesAreNumberedThanAreMerged() {
+    let most = String(repeating: "\n", count: LineMerge.maximumLines)
+    var lines = NumberedLines()
+    #expect(lines.numbers(of: most)?.count == LineMerge.maximumLines)
+    #expect(lines.numbers(of: most + "last") == nil)
   }
 
   private func text(_ generator: inout SeededGenerator) -> String {
