@@ -11,6 +11,8 @@ HEAVY = {
     "empty lines": "'\\n'.repeat(240000)",
     "quotes in quotes": "'> '.repeat(120000) + 'x'",
     "items": "'- a\\n'.repeat(60000)",
+    "lines of one paragraph": "'a\\n'.repeat(120000)",
+    "a wide table of empty rows": "'|a'.repeat(2000) + '\\n' + '|-'.repeat(2000) + '|\\n' + '|\\n'.repeat(100000)",
     "items in items": "Array.from({ length: 600 }, (_, depth) => ' '.repeat(depth) + '- a').join('\\n')",
 }
 

@@ -19,6 +19,7 @@ const longest = 50
 /** The time until which rendering may go on, how many boxes there are so far, and what is called when one is ticked. */
 let end = Infinity, boxes = 0, ticking
 class TooLong extends Error {}
+const mayGoOn = () => { if (performance.now() > end) throw new TooLong() }
 
 function link(address, text) {
   const href = safeURL(address)
@@ -89,8 +90,7 @@ function inline(text, depth = 0) {
   const nodes = [], finder = new Finder(text)
   const specials = /[`[!~*_]|http/g
   let plain = 0
-  for (let place; (place = specials.exec(text));) {
-    if (performance.now() > end) throw new TooLong()
+  for (let place; mayGoOn(), (place = specials.exec(text));) {
     const made = special(finder, place.index, depth)
     if (!made) {
       specials.lastIndex = place.index + 1
@@ -114,7 +114,7 @@ class Lines {
   get areLeft() { return this.index < this.all.length }
   /** Passes the first line. */
   pass() {
-    if (performance.now() > end) throw new TooLong()
+    mayGoOn()
     return this.all[this.index++]
   }
   /** Passes the first lines, up to the first one that does not fit. */
@@ -163,7 +163,8 @@ const isLine = line => line.includes("-") && cells(line).every(cell => /^:?-+:?$
 function table(lines) {
   const head = cells(lines.pass())
   const sides = cells(lines.pass()).map(cell => ({ class: cell.endsWith(":") ? cell.startsWith(":") ? "middle" : "last" : null }))
-  const row = (tag, texts) => h("tr", head.map((_, at) => h(tag, { dir: "auto", ...sides[at] }, inline(texts[at] ?? ""))))
+  // A short row gets no further cells: a text of n bytes could ask for n² of them.
+  const row = (tag, texts) => h("tr", texts.slice(0, head.length).map((text, at) => h(tag, { dir: "auto", ...sides[at] }, inline(text))))
   const rows = lines.take(line => line.includes("|") && line.trim())
   return h("div.wide", { tabindex: "0" }, h("table", h("thead", row("th", head)), h("tbody", rows.map(line => row("td", cells(line))))))
 }
