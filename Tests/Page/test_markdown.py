@@ -6,6 +6,7 @@ HEAVY = {
     "strong that never ends": "'**a'.repeat(80000)",
     "a heading with blanks": "'# a' + ' '.repeat(240000) + 'x'",
     "open brackets": "'['.repeat(240000)",
+    "open brackets before half an address": "'['.repeat(120000) + '](' + 'a'.repeat(120000)",
     "half links": "'[]('.repeat(80000)",
     "deleted text that never ends": "'~~a '.repeat(60000)",
     "empty lines": "'\\n'.repeat(240000)",

@@ -67,7 +67,9 @@ function special(finder, index, depth) {
       return found > index + 1 ? [h("code", text.slice(index + 1, found)), found + 1] : null
     case "[": {
       const close = finder.next("]", index)
-      found = close > 0 && at(target, text, close + 1)
+      found = close > 0 && close !== finder.dead && at(target, text, close + 1)
+      // No other bracket before it leads to an address.
+      if (!found) finder.dead = close
       return found ? [link(found[1], text.slice(index + 1, close) || found[1]), close + 1 + found[0].length] : null
     }
     case "!":
