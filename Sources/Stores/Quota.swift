@@ -93,15 +93,19 @@ enum Quota {
   ) throws {
     guard try view.holds(moreThan: limits.overallBytes) else { return }
     for mutation in mutations {
-      guard let known = try view.newest(mutation.id),
-        mutation.tree.count <= known.count + editedNodes
-      else {
+      guard try !lengthens(mutation, in: view) else {
         throw ServiceError(
           .quotaExceeded,
           "This store is full: with tombstones and histories it holds at most "
             + "\(limits.overallBytes) bytes")
       }
     }
+  }
+
+  /// Whether a mutation is of a new document, or adds more history than an edit, a deletion or a merge does.
+  static func lengthens(_ mutation: Mutation, in view: any StoreView) throws -> Bool {
+    guard let known = try view.newest(mutation.id) else { return true }
+    return mutation.tree.count > known.count + editedNodes + mutation.closed.count
   }
 
   /// By how many revisions one edit, or the merge of two branches, makes a tree longer, at most.

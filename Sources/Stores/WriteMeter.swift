@@ -7,6 +7,8 @@ package struct WriteMeter: Sendable {
   static let storeBytes: Int64 = 16 << 10
   /// What each document or local document counts besides its bytes, for its row.
   static let rowBytes: Int64 = 256
+  /// How many bytes and how many of a store's local documents may be checkpoints that are never refused.
+  static let (freeCheckpointBytes, freeCheckpoints): (Int64, Int64) = (64 << 10, 64)
 
   private let admit: @Sendable () throws -> Void
   private let count: @Sendable (_ bytes: Int64) -> Void
@@ -28,6 +30,7 @@ package struct WriteMeter: Sendable {
     var bytes: Int64 = 0
     for mutation in changes.mutations {
       bytes += Self.rowBytes + Int64(mutation.body?.bytes.count ?? 0)
+      bytes += try Self.historyBytes(mutation, in: changes.view)
       for further in mutation.further { bytes += Int64(further.body.bytes.count) }
     }
     for edit in changes.locals {
@@ -37,10 +40,40 @@ package struct WriteMeter: Sendable {
       for entry in entries { bytes += Int64(entry.key.count + (entry.content?.count ?? 0)) }
     }
     guard bytes > 0 else { return 0 }
-    if try changes.attachedBytes > 0 || Quota.grows(changes.mutations, in: changes.view) {
+    let isNew = try changes.view.info().lastSequence == 0
+    if try isNew || changes.attachedBytes > 0 || Quota.grows(changes.mutations, in: changes.view)
+      || changes.mutations.contains(where: { try Quota.lengthens($0, in: changes.view) })
+      || Self.growsByLocals(changes)
+    {
       try admit()
     }
-    return bytes + (try changes.view.info().lastSequence == 0 ? Self.storeBytes : 0)
+    return bytes + (isNew ? Self.storeBytes : 0)
+  }
+
+  /// About how many bytes the revisions take that a mutation adds to its document's history.
+  private static func historyBytes(_ mutation: Mutation, in view: any StoreView) throws -> Int64 {
+    let tree = mutation.tree
+    let added = try tree.count - (view.newest(mutation.id)?.count ?? 0)
+    return Int64(max(0, added) * tree.byteCount / max(1, tree.nodes.count))
+  }
+
+  /// Whether somebody writes answers and nothing else, or a longer local document. Checkpoints may be written as long as
+  /// they take little: a device that only reads writes them, too.
+  private static func growsByLocals(_ changes: StoreChanges) throws -> Bool {
+    let new = changes.locals.filter { $0.document != nil }
+    let clients = new.filter { $0.id.text.utf8.starts(with: LocalID.clientPrefix.utf8) }
+    guard !clients.isEmpty else {
+      return !new.isEmpty && changes.mutations.isEmpty && changes.purges.isEmpty
+        && changes.author != .server
+    }
+    if clients.allSatisfy({ $0.document?.isCheckpoint ?? true }) {
+      let usage = try changes.view.localUsage(of: LocalID.clientPrefix)
+      let added = clients.reduce(0) { $0 + Int64($1.document?.body.count ?? 0) }
+      if usage.count < freeCheckpoints, usage.bytes + added <= freeCheckpointBytes { return false }
+    }
+    return try clients.contains { edit in
+      try edit.document?.body.count ?? 0 > changes.view.local(edit.id)?.body.count ?? 0
+    }
   }
 
   /// Counts bytes that were committed.
