@@ -22,6 +22,9 @@ package struct StoreChanges {
   package private(set) var mutations: [Mutation] = []
   /// The next states of local documents, in order.
   package private(set) var locals: [LocalEdit] = []
+  /// Where the last state of a document or local document is in ``mutations`` and ``locals``. One update may write many
+  /// thousands of local documents, such as the pieces of attachments, and look each of them up.
+  private var latest: (documents: [DocumentID: Int], locals: [LocalID: Int]) = ([:], [:])
   /// Revisions to purge. Each purge takes a sequence number after those of ``mutations``.
   package private(set) var purges: [Purge] = []
   /// Documents that lose bodies of their ancestors. This is no change of the document, so it takes no sequence number.
@@ -60,11 +63,16 @@ package struct StoreChanges {
 
   /// Records a document's next state; does nothing when `mutation` is nil.
   package mutating func write(_ mutation: Mutation?) {
-    if let mutation { mutations.append(mutation) }
+    guard let mutation else { return }
+    latest.documents[mutation.id] = mutations.count
+    mutations.append(mutation)
   }
 
   /// Records a local document's next state. The rule has already compared revisions.
-  package mutating func write(_ local: LocalEdit) { locals.append(local) }
+  package mutating func write(_ local: LocalEdit) {
+    latest.locals[local.id] = locals.count
+    locals.append(local)
+  }
 
   /// Records which bytes the attachments of an added revision have. Without it, an attachment has the bytes that an
   /// attachment of the same name and digest has in an earlier revision.
@@ -89,14 +97,16 @@ package struct StoreChanges {
 
   /// The complete revision tree of a document, with what this update has recorded.
   package func tree(_ id: DocumentID) throws -> RevisionTree? {
-    guard let mutation = mutations.last(where: { $0.id == id }) else { return try view.tree(id) }
+    guard let mutation = latest.documents[id].map({ mutations[$0] }) else {
+      return try view.tree(id)
+    }
     guard mutation.tree.older > 0 else { return mutation.tree }
     return try mutation.tree.completed(from: try view.tree(id) ?? RevisionTree())
   }
 
   /// A local document, with what this update has recorded.
   package func local(_ id: LocalID) throws -> LocalDocument? {
-    if let edit = locals.last(where: { $0.id == id }) { return edit.document }
+    if let index = latest.locals[id] { return locals[index].document }
     return try view.local(id)
   }
 

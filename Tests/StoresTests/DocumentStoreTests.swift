@@ -78,6 +78,22 @@ import Testing
     await manager.close()
   }
 
+  /// A document's attachments may be tens of thousands of notes, which the update that removes them looks up again.
+  @Test(.bug(id: "35/27"), .timeLimit(.minutes(1)))
+  func lookingUpWhatAnUpdateHasWrittenTakesNoLongerTheMoreThatIs() async throws {
+    try await withStore { store async throws in
+      try await store.update { changes in
+        for number in 0..<60_000 {
+          let note = LocalDocument(revision: number + 1, body: [])
+          changes.write(LocalEdit(LocalID(receipt: "\(number)"), note))
+          try #require(try changes.local(LocalID(receipt: "0"))?.revision == 1)
+        }
+        changes.write(LocalEdit(LocalID(receipt: "0"), nil))
+        #expect(try changes.local(LocalID(receipt: "0")) == nil)
+      }
+    }
+  }
+
   private func purgeCount(_ store: DocumentStore) async throws -> Int64 {
     try await store.read { view in try view.purgeCount() }
   }

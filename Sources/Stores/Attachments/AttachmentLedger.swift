@@ -41,10 +41,11 @@ enum AttachmentLedger {
       for (revision, body) in added where DocumentBody.hasAttachments(body.bytes) {
         let given = changes.attached[AttachedRevision(id: mutation.id, revision: revision)] ?? [:]
         var names: AttachmentRecord.Names = [:]
+        let newestFirst = record.revisions.keys.sorted(by: >)
         for stub in body.attachments {
           names[stub.name] =
             try given[stub.name].map { try changes.keep($0) }
-            ?? key(of: stub, in: record, changes)
+            ?? key(of: stub, in: record, newestFirst, changes)
             ?? changes.offered.first { $0.facts.digest.equalsBytes(of: stub.digest) }
             .map { try changes.keep(.new($0)) }
         }
@@ -64,9 +65,10 @@ enum AttachmentLedger {
   /// The bytes that an earlier revision's attachment of the same name and digest has. Nil if there are none: the revision
   /// came with a name only, for example from a damaged copy.
   private static func key(
-    of stub: AttachmentStub, in record: AttachmentRecord, _ changes: StoreChanges
+    of stub: AttachmentStub, in record: AttachmentRecord, _ newestFirst: [RevisionID],
+    _ changes: StoreChanges
   ) throws -> AttachmentKey? {
-    try record.keys(of: stub.name).first { key in
+    try newestFirst.lazy.compactMap { record.revisions[$0]?[stub.name] }.first { key in
       try changes.attachment(key).map { $0.digest.equalsBytes(of: stub.digest) } ?? false
     }
   }

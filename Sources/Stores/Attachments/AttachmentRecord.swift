@@ -51,11 +51,6 @@ struct AttachmentRecord: Equatable {
   /// All keys.
   var keys: Set<AttachmentKey> { Set(revisions.values.flatMap(\.values)) }
 
-  /// The keys that attachments of this name have in some revision, the newest first.
-  func keys(of name: AttachmentName) -> [AttachmentKey] {
-    revisions.sorted { $0.key > $1.key }.compactMap { $0.value[name] }
-  }
-
   mutating func set(_ names: Names, of revision: RevisionID) {
     if names.isEmpty { revisions[revision] = nil } else { revisions[revision] = names }
   }
