@@ -29,9 +29,7 @@ package final class WaitingUpdates: Sendable {
   package func result<Value: Sendable>(
     of update: RuleUpdate<Value>, committing commit: () async -> Void
   ) async throws -> Value {
-    guard waiting.append(update) else {
-      throw ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
-    }
+    try waiting.add(update)
     if beginsCommit() { await commit() }
     await Work.waiting { await update.waitForOutcome() }
     return try update.outcome()

@@ -1,4 +1,6 @@
 import NIOConcurrencyHelpers
+import Scheduling
+import Stores
 
 /// A queue of writes that wait for a shared commit, in the order of arrival.
 package final class WaitingWrites<Write: Sendable>: Sendable {
@@ -41,5 +43,39 @@ package final class WaitingWrites<Write: Sendable>: Sendable {
       waiting.removeFirst(taken.count)
       return taken
     }
+  }
+}
+
+extension WaitingWrites<any PendingUpdate> {
+  /// Adds an update to the end of the queue. If the queue is full, the address with most updates in it loses its last one,
+  /// as long as it has more than the newcomer's: one address can't keep others out of a store that all write to.
+  /// - Throws: `overloaded`; the update that loses its place fails with the same.
+  package func add(_ update: any PendingUpdate) throws {
+    let displaced: (any PendingUpdate)? = try waiting.withLockedValue { waiting in
+      guard waiting.count >= limit else {
+        waiting.append(update)
+        return nil
+      }
+      let payers = waiting.map(\.payer)
+      let counts: [ObjectIdentifier?: Int] = payers.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+      guard let most = counts.filter({ $0.key != nil }).max(by: { $0.value < $1.value }),
+        most.value > counts[update.payer, default: 0] + 1,
+        let last = payers.lastIndex(of: most.key)
+      else { throw Self.full }
+      defer { waiting.append(update) }
+      return waiting.remove(at: last)
+    }
+    displaced?.finish(.failure(Self.full))
+  }
+
+  private static var full: ServiceError {
+    ServiceError(.overloaded, "Too many changes of this database wait; try again soon")
+  }
+}
+
+extension PendingUpdate {
+  /// The address that pays for the update; nil for the server's own.
+  fileprivate var payer: ObjectIdentifier? {
+    work.map { ObjectIdentifier($0.account.parent ?? $0.account) }
   }
 }

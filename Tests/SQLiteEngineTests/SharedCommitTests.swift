@@ -1,6 +1,8 @@
 import Dispatch
 import Documents
 import SQLiteEngine
+import Scheduling
+import StoreRecords
 import Stores
 import TestSupport
 import Testing
@@ -49,6 +51,27 @@ import Testing
     #expect(changes.map(\.sequence) == Array(1...Int64(StoreLimits.pendingUpdates)))
     await storage.close()
     await engine.close()
+  }
+
+  @Test(.bug(id: "35/29")) func addressWithMostWaitingUpdatesLosesItsLastOneToAnother() throws {
+    let seats = Seats(stores: .forStores())
+    func update(of address: ProcessorAccount?) -> RuleUpdate<Void> {
+      let work = address.map { Work(ProcessorAccount(below: $0), in: seats) }
+      return Work.$current.withValue(work) {
+        RuleUpdate(loading: [], now: Timestamp(milliseconds: 1)) { _ in }
+      }
+    }
+    let (busy, other) = (ProcessorAccount(), ProcessorAccount())
+    let waiting = WaitingWrites<any PendingUpdate>(limit: 4)
+    let first = (0..<4).map { _ in update(of: busy) }
+    for update in first { try waiting.add(update) }
+    #expect(throws: ServiceError.self) { try waiting.add(update(of: busy)) }
+    try waiting.add(update(of: other))
+    try waiting.add(update(of: nil))
+    #expect(first.map(\.isDone) == [false, false, true, true])
+    #expect(throws: ServiceError.self) { try first[3].outcome() }
+    #expect(throws: ServiceError.self) { try waiting.add(update(of: other)) }
+    #expect(waiting.all.count == 4)
   }
 
   @Test func throwingRuleInABatchChangesNothing() async throws {
