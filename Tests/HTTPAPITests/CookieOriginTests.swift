@@ -117,6 +117,14 @@ import Testing
       let only = #"{"username":"ann","password":"\#(APIFixture.password)","cookie":true}"#
       let refused = try await api.call(.post, "/v1/sessions", body: only, headers: fields)
       #expect(refused.status == 403)
+      let token = try #require(made["token"])
+      let changed = try await api.call(
+        .put, "/v1/me/password", token: token,
+        body: #"{"currentPassword":"\#(APIFixture.password)","password":"another good one"}"#,
+        headers: fields)
+      #expect(changed.status == 204 && changed.headers[.setCookie] == nil)
+      let renewed = try #require(changed.headers[.renewedToken])
+      #expect(try await api.call(.get, "/v1/me", token: renewed).status == 200)
     }
   }
 }

@@ -13,6 +13,7 @@ struct MeController: Sendable {
   let hotels: HotelService
   let lists: ListService
   let stores: DatabaseManager
+  let authentication: Authentication
   let renewal: SessionRenewal
   let address: ServerAddress
 
@@ -49,12 +50,14 @@ struct MeController: Sendable {
         .put, "/v1/me/password", access: .signedIn, answer: .uncached, completion: .always,
         changes: .credentials
       ) { call, person in
+        let takesCookie = try authentication.takesCookie(call, isRequired: false)
         let body = try await call.json(.small)
         let token = try await accounts.changePassword(
           of: person, from: Secret(try CredentialsBody.text("currentPassword", in: body)),
           to: Secret(try CredentialsBody.text("password", in: body)), at: call.address)
         guard let token else { return .empty(.noContent) }
-        var fields: HTTPFields = [.setCookie: address.cookie(token)]
+        var fields: HTTPFields = [:]
+        if takesCookie { fields[.setCookie] = address.cookie(token) }
         if call[.authorization] != nil { fields[.renewedToken] = token.token.exposed }
         return .empty(.noContent, headers: fields)
       },

@@ -32,8 +32,8 @@ extension HTTPService {
         browsers: browsers, writes: pendingWrites
       ).routes,
       MeController(
-        accounts: accounts, hotels: hotels, lists: lists, stores: stores, renewal: renewal,
-        address: address
+        accounts: accounts, hotels: hotels, lists: lists, stores: stores,
+        authentication: authentication, renewal: renewal, address: address
       ).routes,
       PortabilityController(
         accounts: accounts, lists: lists, stores: stores, imports: imports, feeds: feeds,
