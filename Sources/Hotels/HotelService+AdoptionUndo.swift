@@ -132,7 +132,8 @@ extension BookmarkEdit {
   private mutating func takeBack(
     _ came: [AdoptionReceipt.Came], of id: DocumentID
   ) throws -> Bool {
-    guard let tree = try view.tree(id) else { return false }
+    guard var tree = try view.tree(id) else { return false }
+    if came.count > 2 { tree.prepareForMany() }
     let hotel = HotelID(id.text)
     if let item = came.first, let joined = item.joined {
       return try separate(item, joined, of: id, tree)
@@ -154,9 +155,11 @@ extension BookmarkEdit {
       return true
     }
     // All leaves below an adopted revision are tombstones, from the previous step or from the user.
+    let below = LeavesBelow(tree)
     let isGone = came.contains { item in
-      let leaves = tree.leaves(below: item.reference.revision)
-      return !leaves.isEmpty && leaves.allSatisfy(\.isDeleted)
+      tree.index(of: item.reference.revision).map { index in
+        below.leafIndices(below: index).allSatisfy { tree.nodes[$0].isDeleted }
+      } ?? false
     }
     if isGone { forgotten.append(ForgottenBodies(of: id)) }
     return false
