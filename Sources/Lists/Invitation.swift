@@ -12,9 +12,9 @@ package struct IssuedInvitation: Sendable {
 /// A link that adds the first account that follows it to a list.
 ///
 /// The system store has two local documents for it: `invitation/<SHA-256 of the token>`,
-/// `{"id","list","role","createdAt","expiresAt","usedBy"?,"isWithdrawn"?}`, and, while it is open,
-/// `invitations/<list>/<id>`, `{"hash"}`. The token itself is not stored. The first document is kept for some time
-/// after the invitation expires, so that the service can tell a late visitor.
+/// `{"id","list","role","createdAt","expiresAt","usedBy"?,"isWithdrawn"?}`, and `invitations/<list>/<id>`, `{"hash"}`. The
+/// token itself is not stored. Both are kept for some time after the invitation expires, so that the service can tell a
+/// late visitor, but of one list no more than ``ListLimits/endedInvitations``, the newest.
 package struct Invitation: Sendable, Equatable {
   /// How long an invitation is kept after it expires, in seconds: 7 days.
   private static let memorySeconds: Int64 = 7 * 86_400
@@ -81,7 +81,7 @@ package struct Invitation: Sendable, Equatable {
     return try view.local(ListKeys.invitation(hash)).flatMap { try Invitation($0, hash: hash) }
   }
 
-  /// The invitations to a list that are neither accepted nor withdrawn, in the order of their ids.
+  /// The invitations to a list that are known, also those that are not open any more, in the order of their ids.
   static func all(of list: AccountID, in view: any StoreView) throws -> [Invitation] {
     let hashes = try view.localValues(ListKeys.range(ListKeys.invitations(to: list))) { _, note in
       try ListDirectory.root(of: note)["hash"]?.string
@@ -104,9 +104,7 @@ extension StoreChanges {
         "At most \(ListLimits.openInvitations) invitations to a list are open at once: withdraw one"
       )
     }
-    let id = ListKeys.invitation(invitation.id, to: invitation.list)
-    note(id, ["hash": .string(invitation.hash)], expires: invitation.expiresAt)
-    write(invitation)
+    try write(invitation, at: now)
   }
 
   /// Accepts an invitation for an account. A member keeps their role, and the invitation stays open. An account
@@ -128,7 +126,7 @@ extension StoreChanges {
     guard invitation.isOpen(at: now) else { throw ServiceError.invitationGone }
     _ = try putMember(account, username, role: invitation.role, on: list, at: now)
     invitation.usedBy = account
-    close(invitation)
+    try write(invitation, at: now)
     return list
   }
 
@@ -142,7 +140,7 @@ extension StoreChanges {
       throw ServiceError(.missing, "No such invitation")
     }
     invitation.isWithdrawn = true
-    close(invitation)
+    try write(invitation, at: now)
   }
 
   mutating func erase(_ invitation: Invitation) {
@@ -150,14 +148,20 @@ extension StoreChanges {
     write(LocalEdit(ListKeys.invitation(invitation.id, to: invitation.list), nil))
   }
 
-  private mutating func close(_ invitation: Invitation) {
-    write(LocalEdit(ListKeys.invitation(invitation.id, to: invitation.list), nil))
-    write(invitation)
-  }
-
-  private mutating func write(_ invitation: Invitation) {
+  /// Writes an invitation, and forgets the oldest of those of its list that are not open any more.
+  private mutating func write(_ invitation: Invitation, at now: Timestamp) throws {
+    let list = invitation.list
+    let known = try unlessDamaged { try Invitation.all(of: list, in: view) } ?? []
+    let ended = known.filter { $0.id != invitation.id && !$0.isOpen(at: now) }
+    let excess = ended.count - ListLimits.endedInvitations + (invitation.isOpen(at: now) ? 0 : 1)
+    for old in ended.sorted(by: { $0.createdAt < $1.createdAt }).prefix(max(0, excess)) {
+      erase(old)
+    }
+    let end = invitation.forgottenAt
     note(
-      ListKeys.invitation(invitation.hash), invitation.value, expires: invitation.forgottenAt)
+      ListKeys.invitation(invitation.id, to: list), ["hash": .string(invitation.hash)],
+      expires: end)
+    note(ListKeys.invitation(invitation.hash), invitation.value, expires: end)
   }
 }
 

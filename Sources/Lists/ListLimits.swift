@@ -12,6 +12,8 @@ package enum ListLimits {
   package static let members = 1_000
   /// The most open invitations of a list.
   package static let openInvitations = 100
+  /// The most invitations of a list that are known after they were used or withdrawn, or have expired.
+  static let endedInvitations = 100
   /// The most links that show a list.
   package static let links = 20
   /// The most hotels and notes of one answer to such a link.

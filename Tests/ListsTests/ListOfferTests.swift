@@ -91,6 +91,37 @@ import Testing
     #expect(refusals.contains(.absent), "\(refusals)")
   }
 
+  /// An owner can make and withdraw invitations all day, and each was known for weeks.
+  @Test(.bug(id: "35/30")) func aListsEndedInvitationsAreKnownUpToALimit() async throws {
+    let fixture = try ListFixture()
+    let (owner, ben) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    var tokens: [String] = []
+    for number in 0...ListLimits.endedInvitations {
+      let issued = try await fixture.lists.invite(
+        to: list, as: .reader, until: fixture.clock.now.adding(seconds: 1), by: owner, as: .server)
+      tokens.append(issued.token)
+      if number.isMultiple(of: 2) {
+        let id = issued.invitation.id
+        try await fixture.lists.withdraw(id, to: list, by: owner, as: .server)
+      }
+      fixture.clock.advance(seconds: 2)
+    }
+    let last = try await fixture.lists.invite(
+      to: list, as: .reader, until: nil, by: owner, as: .server)
+    var codes: [ServiceError.Code?] = []
+    for token in tokens {
+      do {
+        _ = try await fixture.lists.accept(token, by: ben, "ben", as: .server)
+        codes.append(nil)
+      } catch { codes.append(ServiceError(error)?.code) }
+    }
+    #expect(codes[0] == .missing)
+    #expect(codes.dropFirst().allSatisfy { $0 == .invitationGone })
+    _ = try await fixture.lists.accept(last.token, by: ben, "ben", as: .server)
+    #expect(try await fixture.lists.role(of: ben, in: list) == .reader)
+  }
+
   @Test func offerIsThereForMembersAlone() async throws {
     _ = try await fixture.account("dan")
     for name in ["dan", "nobody"] {
