@@ -1,3 +1,5 @@
+import Scheduling
+
 /// The three-way merge of texts by lines. A line that only one side changed keeps that change.
 ///
 /// Source: Khanna, Kunal, Pierce, "A Formal Investigation of Diff3", 2007.
@@ -12,8 +14,9 @@ enum LineMerge {
     if base.utf8.elementsEqual(theirs.utf8) { return mine }
     if base.utf8.elementsEqual(mine.utf8) { return theirs }
     var lines = NumberedLines()
-    guard let base = lines.numbers(of: base), let theirs = lines.numbers(of: theirs),
-      let mine = lines.numbers(of: mine),
+    guard let base = try await lines.numbers(of: base),
+      let theirs = try await lines.numbers(of: theirs),
+      let mine = try await lines.numbers(of: mine),
       let left = try await LineDifferences.hunks(from: base, to: theirs),
       let right = try await LineDifferences.hunks(from: base, to: mine)
     else { return nil }
@@ -64,11 +67,12 @@ struct NumberedLines {
   private var numbers: [Line: Int] = [:]
 
   /// The numbers of a text's lines; nil for more than ``LineMerge/maximumLines``. A line ends behind its line feed.
-  mutating func numbers(of text: String) -> [Int]? {
+  mutating func numbers(of text: String) async throws -> [Int]? {
     var found: [Int] = []
     var rest = Substring(text).utf8
     while !rest.isEmpty {
       guard found.count < LineMerge.maximumLines else { return nil }
+      try await Slice.giveWay()
       let end = rest.firstIndex(of: 0x0A).map { rest.index(after: $0) } ?? rest.endIndex
       found.append(number(of: Line(bytes: rest[..<end])))
       rest = rest[end...]

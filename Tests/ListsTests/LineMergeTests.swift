@@ -66,18 +66,18 @@ import Testing
     func text(_ mark: String) -> String { (0..<500).map { "\(long)\($0 % 7)\(mark)\n" }.joined() }
     let (base, theirs, mine) = (text("a"), text("b"), text("c"))
     var lines = NumberedLines()
-    #expect(lines.numbers(of: base) == (0..<500).map { $0 % 7 })
-    #expect(lines.numbers(of: theirs) == (0..<500).map { 7 + $0 % 7 })
-    let numbers = try #require(lines.numbers(of: base))
+    #expect(try await lines.numbers(of: base) == (0..<500).map { $0 % 7 })
+    #expect(try await lines.numbers(of: theirs) == (0..<500).map { 7 + $0 % 7 })
+    let numbers = try #require(try await lines.numbers(of: base))
     #expect(lines.text(of: numbers).utf8.elementsEqual(base.utf8))
     #expect(try await LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
   }
 
-  @Test func noMoreLinesAreNumberedThanAreMerged() {
+  @Test func noMoreLinesAreNumberedThanAreMerged() async throws {
     let most = String(repeating: "\n", count: LineMerge.maximumLines)
     var lines = NumberedLines()
-    #expect(lines.numbers(of: most)?.count == LineMerge.maximumLines)
-    #expect(lines.numbers(of: most + "last") == nil)
+    #expect(try await lines.numbers(of: most)?.count == LineMerge.maximumLines)
+    #expect(try await lines.numbers(of: most + "last") == nil)
   }
 
   private func text(_ generator: inout SeededGenerator) -> String {
