@@ -51,7 +51,9 @@ def _keyed(store):
         "couchBulkGet": {"docs": [{"id": tree, "rev": rev} for rev in revs[:20]]},
         "couchRevsDiff": {tree: revs[:40], "torn": revs[-20:]},
         "couchMissingRevs": {tree: revs[:40]},
-        "couchBulkDocs": {"new_edits": False, "docs": [hostile.branch(tree, ("n", 0), 2)]},
+        "couchBulkDocs": {"new_edits": False, "docs": [
+            hostile.branch(tree, ("n", 0), 2),
+            hostile.branch("bookmarkedhotels", ("n", 0), 1, deleted=False, type="bookmarkedhotels", hotels=["other"])]},
         "couchPostChanges": {"doc_ids": store.ids[:50], "selector": {"text": {"$regex": PATTERNS[0]}}},
         "couchFind": {"selector": {"$nor": [{"text": {"$regex": each}} for each in PATTERNS[:2]]}, "limit": 1,
                       "skip": 1000},

@@ -5,9 +5,10 @@
 import random
 
 import hostile
+from conftest import NIGHTLY
 from people import Person
 
-LINES, LEAVES, DEPTH, EDITS, MEMBERS, LISTS = 500, 512, 40, 30, 60, 30
+LINES, LEAVES, DEPTH, EDITS, MEMBERS, LISTS = 500, 512, 40, 30, 499 if NIGHTLY else 60, 30
 WIDTH = 500
 """The bytes of a long line. `LINES` of them are as long as a text may be."""
 

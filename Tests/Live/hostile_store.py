@@ -7,7 +7,7 @@ import json
 import hostile
 from hostile_list import HostileList
 
-SMALL, TOMBSTONES, BRANCHES, LEAVES, INDEXES, HOTELS = 20_000, 2000, 200, 64, 16, 200
+SMALL, TOMBSTONES, BRANCHES, LEAVES, INDEXES, HOTELS, NAMESAKES = 20_000, 2000, 200, 64, 16, 200, 900
 
 
 class HostileStore:
@@ -22,6 +22,7 @@ class HostileStore:
         self._gone(int(TOMBSTONES * part))
         self._indexes(INDEXES)
         self._bookmarks(HOTELS)
+        self._namesakes(int(NAMESAKES * part))
         self.list = HostileList(person, part)
         self.since = self.person.call("GET", self.path + "/_changes?limit=1")["last_seq"]
 
@@ -75,3 +76,15 @@ class HostileStore:
     def _bookmarks(self, count):
         hotels = [{"id": f"h{number}", "name": "x" * 500} for number in range(count)]
         self.person.call("POST", "/v1/bookmarks", {"add": hotels})
+
+    def _namesakes(self, count):
+        """Tombstones of the list of bookmarks, and revisions of it that have the same name: a tombstone names the revision
+        into which its branch was merged. The next conflicting list is merged among them."""
+        def branch(number, length):
+            ids = ["ab" * 8 + hostile.digest(number, generation)[:16] for generation in range(length)]
+            return {"_id": "bookmarkedhotels", "_rev": f"{length}-{ids[0]}", "_deleted": True,
+                    "_revisions": {"start": length, "ids": ids}}
+
+        self._bulk([branch(number, 2) for number in range(count)], new_edits=False)
+        for number in range(count // 30):
+            self._bulk([branch(("long", number), 1000)], new_edits=False)
