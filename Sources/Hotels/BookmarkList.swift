@@ -1,5 +1,6 @@
 package import Documents
 package import JSON
+import Scheduling
 
 /// The list of bookmarks, a value: `{"type":"bookmarkedhotels","hotels":[ids, oldest first]}`.
 package struct BookmarkList: Sendable, Equatable {
@@ -111,15 +112,32 @@ extension BookmarkList {
     self.init(try ParsedJSON(body, limits: .request).root, bytes: body.count)
   }
 
-  /// - Parameter bytes: the body's size, from which the number of ids is estimated.
-  init(_ root: JSONNode, bytes: Int) {
-    self.init()
-    guard let hotels = root["hotels"] else { return }
-    members.reserveCapacity(bytes / 24)
-    for element in hotels.elements {
-      if let id = HotelID(entry: element), members.insert(id).inserted { self.hotels.append(id) }
-    }
+  private init(_ root: JSONNode, bytes: Int) {
+    self.init(ofBytes: bytes)
+    guard var entries = root["hotels"]?.elements else { return }
+    _ = take(from: &entries, within: .endless)
   }
+
+  /// Makes an empty list, for the entries of a body of so many bytes.
+  init(ofBytes bytes: Int) {
+    self.init()
+    members.reserveCapacity(bytes / 24)
+  }
+
+  /// Appends the ids of a body's entries, some at least, until the slice is over.
+  /// - Returns: whether none is left.
+  mutating func take(from entries: inout JSONElements, within slice: Slice) -> Bool {
+    var count = 0
+    while let entry = entries.next() {
+      if let id = HotelID(entry: entry), members.insert(id).inserted { hotels.append(id) }
+      count += 1
+      if count.isMultiple(of: Self.entriesAtOnce), slice.isOver { return false }
+    }
+    return true
+  }
+
+  /// After how many entries the clock is looked at.
+  private static let entriesAtOnce = 64
 
   /// The list as a document's body. Members of `former` other than `type` and `hotels` are kept, in their order.
   /// - Parameter former: the body that this one replaces; nil for a new list.

@@ -4,7 +4,7 @@ import Scheduling
 import Stores
 
 /// The lists of a store that were read so far. A reading in slices parses each list once, because a revision's body never
-/// changes.
+/// changes, and a long one in several slices.
 struct StoredLists: Sendable {
   /// A revision's list.
   struct Stored {
@@ -13,7 +13,19 @@ struct StoredLists: Sendable {
     let isTyped: Bool
   }
 
-  /// The slice is over, and another list is needed.
+  /// A list of which some entries were read.
+  private struct Begun {
+    let key: Key
+    let isTyped: Bool
+    var list: BookmarkList
+    var rest: JSONElements
+
+    /// Reads further entries until the slice is over.
+    /// - Returns: whether all are read.
+    mutating func read(within slice: Slice) -> Bool { list.take(from: &rest, within: slice) }
+  }
+
+  /// The slice is over, and more is needed.
   struct SliceIsOver: Error {}
 
   private struct Key: Hashable {
@@ -22,7 +34,8 @@ struct StoredLists: Sendable {
   }
 
   private var lists: [Key: Stored?] = [:]
-  /// Whether to stop when the slice is over. Each slice parses one list at least.
+  private var begun: Begun?
+  /// Whether to stop when the slice is over. Each slice parses some of one list at least.
   private let isSliced: Bool
   private var isFirst = true
 
@@ -42,18 +55,26 @@ struct StoredLists: Sendable {
     if let known = lists[key] { return known }
     if isSliced, view.slice.isOver, !isFirst { throw SliceIsOver() }
     isFirst = false
-    let stored = try (body ?? view.body(id, revision)).map { body in
-      let root: JSONNode
-      do { root = try ParsedJSON(body, limits: .request).root } catch {
-        throw ServiceError(
-          .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision) \(error)")
-      }
-      return Stored(
-        list: BookmarkList(root, bytes: body.count),
-        isTyped: root["type"]?.stringEquals(BookmarkList.type) ?? false)
+    if begun?.key != key {
+      begun = try (body ?? view.body(id, revision)).map { try Self.begin(key, $0) }
     }
+    if begun?.read(within: isSliced ? view.slice : .endless) == false { throw SliceIsOver() }
+    let stored = begun.map { Stored(list: $0.list, isTyped: $0.isTyped) }
+    begun = nil
     lists[key] = .some(stored)
     return stored
+  }
+
+  private static func begin(_ key: Key, _ body: [UInt8]) throws -> Begun {
+    let root: JSONNode
+    do { root = try ParsedJSON(body, limits: .request).root } catch {
+      throw ServiceError(
+        .integrity, "A list of bookmarks can't be read",
+        detail: "\(key.id) \(key.revision) \(error)")
+    }
+    return Begun(
+      key: key, isTyped: root["type"]?.stringEquals(BookmarkList.type) ?? false,
+      list: BookmarkList(ofBytes: body.count), rest: (root["hotels"] ?? root).elements)
   }
 }
 

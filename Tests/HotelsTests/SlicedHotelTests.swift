@@ -1,6 +1,7 @@
 import Documents
 import StoreTesting
 import Stores
+import Synchronization
 import Testing
 
 @testable import Hotels
@@ -61,6 +62,23 @@ import Testing
     #expect(before.map(\.count) == read.map(\.count))
     #expect(try await fixture.listText() == sliced.listText())
     #expect(try await sliced.ids() == fixture.ids())
+  }
+
+  @Test(.bug(id: "35/27")) func longListIsReadInSeveralSlices() async throws {
+    let fixture = try HotelFixture()
+    let ids = (0..<200).map { "\"h\($0)\"" }.joined(separator: ",")
+    try await fixture.put("bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":[\#(ids)]}"#)
+    let steps = Mutex(0)
+    let lists = try await fixture.engine.inShortestSlices {
+      try await fixture.stores.withStore(fixture.user) { store in
+        try await store.read(inSlices: ListReader()) { reader, view in
+          steps.withLock { $0 += 1 }
+          return try reader.read(view)
+        }
+      }
+    }
+    #expect(lists.list.hotels.map(\.text) == (0..<200).map { "h\($0)" })
+    #expect(steps.withLock { $0 } >= 4)
   }
 
   @Test func mirrorPutTogetherInSlicesIsTheSame() async throws {
