@@ -88,8 +88,9 @@ enum AttachmentLedger {
     let most = max(2 * AttachmentLimits.recordBytes, note?.body.count ?? 0)
     guard next?.body.count ?? 0 <= most else { throw AttachmentRecord.isFull }
     changes.write(LocalEdit(.attached(id), next))
-    for key in record.keys.subtracting(former.keys) { try changes.count(1, of: key) }
-    for key in former.keys.subtracting(record.keys) { try changes.count(-1, of: key) }
+    let (old, new) = (former.keys, record.keys)
+    for key in new.subtracting(old) { try changes.count(1, of: key) }
+    for key in old.subtracting(new) { try changes.count(-1, of: key) }
   }
 }
 
