@@ -1,5 +1,6 @@
 """What new guests write counts for the address that it comes from."""
-from faults import listed, put, refused
+import hostile
+from faults import listed, refused
 
 
 def test_new_guests_of_one_address_share_what_they_write(start):
@@ -27,6 +28,15 @@ def test_new_guests_of_one_address_share_what_they_write(start):
         assert refused(refusal) == (429, "too_many_requests"), refusal.text
         assert "for a day" in refusal.json()["reason"] and int(refusal.headers["Retry-After"]) > 0
     assert listed(server, first) == set(kept) and listed(server, second) == set()
+    # Nor is a history written that has no body, nor a local document.
+    store = "/couch/" + server.call("GET", "/v1/me", first, **at("192.0.2.1")).json()["store"]
+    for answer in (
+            server.call("POST", store + "/_bulk_docs", first, **at("192.0.2.1"), json={
+                "docs": [hostile.branch("gone", 0, 1000)], "new_edits": False}),
+            server.call("PUT", store + "/_local/note", first, **at("192.0.2.1"), json={"text": "x"})):
+        assert refused(answer) == (429, "too_many_requests"), answer.text
+    answer = server.call("GET", store + "/gone", first, **at("192.0.2.1"))
+    assert (answer.status_code, answer.json()["reason"]) == (404, "missing")
     # A guest reads and deletes. Other addresses, and users of this one, write on.
     assert server.call("DELETE", f"/v1/bookmarks/{kept[0]}", first, **at("192.0.2.1")).status_code == 204
     assert write(third, "one", "192.0.2.2").status_code == 201
