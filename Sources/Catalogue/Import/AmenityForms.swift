@@ -19,7 +19,7 @@ enum AmenityForms {
   /// The amenities of an element: one, or those of a group with a list of them.
   private static func some(_ value: JSONValue) -> [String] {
     let group = value.object?.members.first {
-      HotelAliases.match($0.name.utf8)?.meaning == .amenities
+      (HotelAliases.match($0.name.utf8)?.meaning == .amenities || lists.contains($0.name))
         && ($0.value.array?.isEmpty == false || $0.value.object != nil)
     }
     // A row of a table between hotels and amenities has one.
@@ -28,6 +28,9 @@ enum AmenityForms {
     }
     return group?.value.array?.compactMap(one) ?? [one(value)].compactMap(\.self)
   }
+
+  /// Names of a group's list of amenities.
+  private static let lists: Set = ["items", "list"]
 
   private static func one(_ value: JSONValue) -> String? {
     switch value {
@@ -88,7 +91,7 @@ enum AmenityForms {
     }
     // NumPy writes a list without commas.
     text = text.replacing("' '", with: "','")
-    let separators: [Character] = ["|", ";", "\n", "、", "，", "；", ",", "•", "·", "・"]
+    let separators: [Character] = ["|", ";", "\n", "、", "，", "；", "،", "؛", ",", "•", "·", "・"]
     let found = separators.first { text.contains($0) }
     if found == nil {
       text = text.replacing(" / ", with: ",").replacing(" + ", with: ",")
@@ -114,7 +117,7 @@ extension String {
   /// The text without white space around it.
   var trimmed: String {
     func isSpace(_ scalar: Unicode.Scalar) -> Bool {
-      scalar.properties.isWhitespace || scalar.value == 0xFEFF
+      scalar.properties.isWhitespace || scalar.value == 0xFEFF || scalar.value == 0
     }
     let scalars = unicodeScalars
     guard let first = scalars.firstIndex(where: { !isSpace($0) }),

@@ -9,6 +9,20 @@ struct AngleText {
   /// The text without its label.
   let degrees: String
 
+  /// The two numbers of a text that has only spaces between them, and also within: `N48° 52.080 E002° 19.740`,
+  /// `48° 51' 24" N 2° 21' 8" E`; nil for another text.
+  static func halves(of text: String) -> (String, String)? {
+    guard text.utf8.count <= longest, !text.contains(where: { ",;/|".contains($0) }),
+      text.filter(\.isLetter).count == 2, let first = text.firstIndex(where: { "NS".contains($0) }),
+      let second = text.firstIndex(where: { "EW".contains($0) }), first < second
+    else { return nil }
+    let end = first == text.startIndex ? second : text.index(after: first)
+    return (String(text[..<end]).trimmed, String(text[end...]).trimmed)
+  }
+
+  /// The most bytes of two numbers with their signs.
+  private static let longest = 80
+
   init(_ text: String) {
     let label = text.prefix { $0.isLetter }
     let rest = text.dropFirst(label.count).drop { ":= ".contains($0) }

@@ -33,7 +33,9 @@ extension HotelAliases {
       denumire denumirea назив pavadinimas nosaukums heiti emri nomi jina neve اسمالمنشأة 屋号 店名 \
       店舗名 ชื่อที่พัก নাম სახელი handelsnaam bedrijfsnaam firmenname objektname documentname \
       productname locationname unternehmen firma hotell \
-      headline establishment etablissement establecimiento estabelecimento 處所名稱 旅宿名 업소이름
+      headline establishment etablissement establecimiento estabelecimento 處所名稱 旅宿名 업소이름 \
+      anlaggning overnattingssted nafn izena ime атауы emriihotelit ឈ្មោះសណ្ឋាគារ featurename hotelnm \
+      propertynm
       """
     ),
     (
@@ -66,7 +68,7 @@ extension HotelAliases {
       addr1 aadress katuosoite gatuadress gateadresse heimilisfang adrese adresas adresi naslov \
       adreca enderezo manzil anwani მისამართი ঠিকানা местонахождение адресместанахождения \
       besoksadress forretningsadresse addressline2 address2 addr2 street2 addrline1 番地 \
-      siteaddress postaddress postaadresi
+      siteaddress postaddress postaadresi where мекенжайы helbidea អាសយដ្ឋាន addrline1
       """
     ),
     (
@@ -75,7 +77,7 @@ extension HotelAliases {
       street streetname addrstreet road thoroughfare strasse rue calle via straat ulica rua улица \
       line1 lineone lines strasseundhausnummer strasseundnr ulice utca jalan \
       roadname streetnameandnumber ulitsa вулиця οδος utcahazszam \
-      nomvial nombrevia nomvia logradouro callenombre libellevoie libellevoieetablissement \
+      nomvial nombrevia nomvia logradouro callenombre libellevoie libellevoieetablissement uliceacp \
       kozteruletneve kozterulet straatnaam stras רחוב
       """
     ),
@@ -85,7 +87,7 @@ extension HotelAliases {
       housenumber housenr houseno streetnumber streetno streetnr startstreetnumber addressnumber \
       addrhousenumber hausnummer hausnr huisnummer huisnr numerodomu nrdomu дом hnr civico numerocivico numerovoie \
       numero nro num numeroext numext callealtura numerovoieetablissement hazszam cislopopisne nrdom nrbudynku \
-      kucnibroj hisnastevilka majanumber מספרבית
+      kucnibroj hisnastevilka majanumber מספרבית номербудинку номердома
       """
     ),
     (
@@ -100,6 +102,7 @@ extension HotelAliases {
       postitoimipaikka localitate localitatea linn kunta plaatsnaam miestas pilseta населеномясто населенийпункт \
       населенныйпункт staður qyteti shahar mji poblacio concello ili telepules obec naselje \
       opstina mjesto ქალაქი শহর bandar comuna communenom libellecommuneetablissement kabupatenkota \
+      место қала udalerria herria obcina municipi stadur ទីក្រុង \
       ort01 יישוב ישוב
       """
     ),
@@ -114,7 +117,7 @@ extension HotelAliases {
       lan maakunta maakond kanton canton zupanija županija judetul област استان المحافظة المنطقة \
       الإمارة νομος entidad nomentidad entidadfederativa departamento departement regija tinh \
       tinhthanhpho kabupaten negeri viloyat apskritis savivaldybe novads okrug prefettura bolge \
-      prov stprov
+      prov stprov fylke 지역 stcd
       """
     ),
     (
@@ -124,7 +127,7 @@ extension HotelAliases {
       pays pais paese kraj ulke страна 国名 国家 국가 الدولة البلد χωρα negara quốcgia zeme krajina \
       drzava orszag tara maa країна държава ประเทศ מדינה کشور देश countrycode \
       nation nazione staat χώρα \
-      valsts salis riik vend shteti nchi davlat দেশ ქვეყანა ctry land1
+      valsts salis riik vend shteti nchi davlat দেশ ქვეყანა ctry land1 cntry
       """
     ),
     (
@@ -136,7 +139,7 @@ extension HotelAliases {
       postalzip kodpoczt codpostal codicepostale τκ ταχυδρομικοςκωδικας почтовыйиндекс индекс \
       поштовийіндекс cp cpostal postal \
       מיקוד індекс postiindeks pastaindekss pastokodas postanskibroj поштанскиброј пощенскикод поштенскиброј \
-      postnastevilka postnumer póstnúmer codipostal poskod kodipostar pstlz postalcd 郵遞區號 邮政编码 郵便
+      postnastevilka postnumer póstnúmer codipostal postakodea poskod kodipostar pstlz postalcd 郵遞區號 邮政编码 郵便
       """
     ),
     (
@@ -150,7 +153,7 @@ extension HotelAliases {
       τηλεφωνο 联系电话 連絡先 연락처 dienthoai номертелефона telefonszam telefonnumero supplierphone \
       simi puhelinnumero talrunis telefonas telefoni telefonu simu fono contactnumber contactno \
       contactphone contacttelephone ফোন ტელეფონი เบอร์โทรศัพท์ เบอร์โทร cell cellphone mobilephone \
-      mobiltelefon telf tlf sími tālrunis telefoonnr telf1 رقمالهاتف ph mob
+      mobiltelefon telf tlf sími tālrunis telefoonnr telf1 رقمالهاتف ph mob फोन telefonoa phn phnnbr
       """
     ),
     (
@@ -164,7 +167,7 @@ extension HotelAliases {
       webbplats webbsida kotisivut wwwsivu koduleht majaslapa svetaine vefsiða vefsíða \
       webovastranka webstranica spletnastran ιστοτοπος уебсайт вебсајт tovuti وبسایت \
       الموقعالإلكتروني الموقع אתר אתראינטרנט contenturl pageurl honlap urlhotel veebileht \
-      nettside nettsted sito permalink ホームページurl 公式url webサイト ウェブサイト
+      nettside nettsted sito permalink ホームページurl 公式url webサイト ウェブサイト verkkosivu hemsida
       """
     ),
     (
@@ -174,7 +177,7 @@ extension HotelAliases {
       correoelectronico correo epost eposta emailcim sahkoposti メール メールアドレス 邮箱 電子郵件 이메일 почта \
       электроннаяпочта adresseemail posta \
       emailid mailid tourismemail correuelectronic correoelec netfang epasts elpastas имейл имејл \
-      enaslov baruapepe ایمیل البريدالإلكتروني דואל דואראלקטרוני epastas elektronskaposta \
+      enaslov baruapepe ایمیل البريدالإلكتروني דואל דואראלקטרוני epastas elektronskaposta елпошта \
       epostadresse epostadress emailadres emailadress 
       """
     ),
@@ -189,7 +192,8 @@ extension HotelAliases {
       voorzieningen 设施 アメニティ 부대시설 tiennghi listingamenities \
       faciliteter fasiliteter bekvamligheter palvelut szolgaltatasok tienich fasilitas facilitati 設備サービス सुविधाएं \
       vybavenie wyposazenie sadrzaji dotari aprikojums patogumai mugavused \
-      serviziofferti serviciosofrecidos servicesofferts المرافق
+      serviziofferti serviciosofrecidos servicesofferts المرافق สิ่งอำนวยความสะดวก امکانات varustelu \
+      kemudahan
       """
     ),
     (
@@ -209,7 +213,8 @@ extension HotelAliases {
       قیمت 最低价 最低價 起价 房价 宿泊料金 一泊料金 宿泊費 요금 숙박비 extractedprice \
       diaria valordiaria ucret 1박요금 숙박요금 定價 定价 कीमत \
       kaina cmimi narxi bei ფასი মূল্য 每晚价格 每晚價格 平均价格 参考价 参考价格 门市价 房價 ราคาต่อคืน bei \
-      ubernachtungspreis zimmerpreis nachtpreis 1泊料金 1泊価格
+      ubernachtungspreis zimmerpreis nachtpreis 1泊料金 1泊価格 cijena cijenanocenja ราคาเริ่มต้น giaphong \
+      मूल्य प्रतिरातमूल्य бағасы verð prezioa preu rateamt rateamount rate
       """
     ),
     (
@@ -221,6 +226,10 @@ extension HotelAliases {
       geoepgs4326lat γεωγραφικοπλατος πλατος zemepisnasirka geogrbreite szelesseg vido breddegrad \
       latitud leveyspiiri lintang szerokoscgeogr szerokosc geobreite ละติจูด \
       mapy coordinatay coordenaday coordy latwgs84 latitudewgs84 wgs84lat gpslatitude gpslatitud \
+      קורוחב γεωγρπλατος अक्षांश عرضجغرافیایی عرضالبلد zemsirka gpsszelesseg foldrajziszelesseg \
+      географскаширина географическаяширота географічнаширота geografskasirina zemljepisnasirina \
+      leveysaste breiddargraða platuma platums laiuskraad gjeresia gjeresiagjeografike ендік latitudea \
+      অক্ষাংশ განედი latdec primlatdec \
       gpslatitudine gpslat ywgs84 latdeg maplat
       """
     ),
@@ -233,6 +242,10 @@ extension HotelAliases {
       geoepgs4326lon γεωγραφικομηκος μηκος довгота zemepisnadelka geogrlaenge hosszusag kinhdo \
       lengdegrad pituuspiiri bujur dlugoscgeogr geolange 經度 ลองจิจูด \
       mapx coordinatax coordenadax coordx lonwgs84 longitudewgs84 wgs84lon gpslongitude \
+      קואורך γεωγρμηκος देशांतर طولجغرافیایی طولالبلد zemdelka gpshosszusag foldrajzihosszusag \
+      географскадължина географскадужина географскадолжина географическаядолгота географічнадовгота \
+      geografskaduzina zemljepisnadolzina pituusaste laengdegrad lengdargraða ilguma garums pikkuskraad \
+      gjatesia gjatesiagjeografike бойлық longitudea দ্রাঘিমাংশ გრძედი longdec primlongdec \
       gpslongitud gpslongitudine gpslon gpslng xwgs84 geogrlange longdeg lngdeg maplng maplon
       """
     ),
@@ -243,7 +256,7 @@ extension HotelAliases {
       latlong position geometry center centroid loc point gps gpscoordinates geocode geocodes \
       geocoordinates geom wkt thegeom geopoint2d geojson geographiccoordinates coord coordenadas coordonnees координаты map \
       lonlat lnglat longlat geog geography wktgeom wkbgeometry koordinaten koordinater koordinatlar coordinaten \
-      wspolrzedne 座標 坐标 经纬度 經緯度 좌표 緯度経度 경위도 googlemaps googlemapslink googlemapsurl mapslink maplink mapurl \
+      wspolrzedne 座標 坐标 经纬度 經緯度 좌표 緯度経度 경위도 googlemaps googlemapslink googlemapsurl mapslink maplink mapurl maps \
       coordinatelocation geolocalisation geolocalizacion geolocalizacao bounds \
       newgeoreferencedcolumn georeferencedcolumn georeference geocodedcolumn geocodedlocation
       """

@@ -157,7 +157,7 @@ extension HotelAliases {
   private static let small = set(
     """
     of the a an per for in at by de del della dell dello di d du des da do dos das la le les l el los il lo der die das \
-    des den dem pro par por para pour a à al für ab dès desde od za na w v pe pr per ανά για هر from van het till för til و в за на от с je från fra ab from och vanaf الواحدة места нахождения
+    des den dem pro par por para pour a à al für ab dès desde od za na w v pe pr per ανά για هر from van het till för til و в за на от с je från fra ab from och vanaf nuo الواحدة места нахождения
     """)
   /// The words for a place to stay.
   private static let lodgings = set(
@@ -167,17 +167,18 @@ extension HotelAliases {
     ricettiva albergo unterkunft betrieb betriebs objekt obiektu obiekt szallas otel otelin tesis konaklama \
     accommodatie logement hotellet boende hospedaje гостиницы отеля готелю объекта размещения ξενοδοχείου khách sạn \
     établissement establecemento unitate unității обекта закладу објекта objekta objekti zařízení zariadenia zariadenie szálláshely \
-    szálloda cơ sở lưu trú المنشأة الفندق premis hoteli الفندقية হোটেলের სასტუმროს tesisin poi בית המלון
+    szálloda cơ sở lưu trú المنشأة الفندق premis hoteli الفندقية হোটেলের სასტუმროს tesisin poi בית המלון \
+    nastanitve establiment viešbučio
     """)
   private static let nights = set(
     """
-    night nightly nuit noche notte noite noapte nacht natt nat yo noc noci διανυκτερευση βραδυ ללילה שב شب ночь сутки ніч gece gecelik đêm mỗi malam pernight éj 1박 1泊 一晚 每晚 الليلة لليلة
+    night nightly nuit noche notte noite noapte nacht natt nat yo noc noci διανυκτερευση βραδυ ללילה שב شب ночь сутки ніч gece gecelik đêm mỗi malam pernight éj semalam natë 1박 1泊 一晚 每晚 الليلة لليلة
     """)
   private static let prices = set(
     """
     price rate cost preis prix precio prezzo preço prijs cena fiyat fiyatı ücret ücreti цена стоимость ціна tarif tarifa \
     tariffa diária giá harga pris ár hinta preţ τιμή 가격 요금 料金 価格 价格 سعر السعر \
-    מחיר قیمت pret
+    מחיר قیمت pret çmimi verð
     """)
   private static let currencies = set(
     """
@@ -192,7 +193,7 @@ extension HotelAliases {
     własna własny official officiel oficial main regular starting start minimum min lowest average avg base daily \
     minimal minimaler durchschnittlicher partir physical short long detailed brief public general geographic \
     полное контактный классифицированного ufficiale \
-    breve breves corta kurz kurze kurzer nm cd deg
+    breve breves corta kurz kurze kurzer nm cd deg dd
     """)
   /// What only says that a value is a number, or which one of several.
   private static let numbers = set(

@@ -69,7 +69,10 @@ enum HotelAliases {
     guard parts.count > 1, let last = parts.last,
       suffixes.contains(String(decoding: last, as: UTF8.self))
     else { return nil }
-    return match(Array(parts.dropLast().joined()))
+    let match = match(Array(parts.dropLast().joined()))
+    // English comes before the other languages, whose codes may be prepositions.
+    return last.elementsEqual("en".utf8)
+      ? match.map { Match(meaning: $0.meaning, rank: $0.rank - 1) } : match
   }
 
   /// The meaning of a name that is an IRI or has a prefix for one, as RDF has it: `http://xmlns.com/foaf/0.1/name`,
@@ -104,7 +107,8 @@ enum HotelAliases {
   ]
 
   private static let namespaces: Set<String> = [
-    "http", "https", "schema", "rdfs", "dct", "dc", "foaf", "vcard", "dbo", "dbp",
+    "http", "https", "schema", "rdfs", "dct", "dc", "foaf", "vcard", "dbo", "dbp", "wof", "geom",
+    "gn", "dcterms", "gml", "osm", "jcr",
   ]
 
   private static let suffixes: Set<String> = ["en", "s", "ss", "t", "txt", "p", "str"]
