@@ -117,6 +117,20 @@ enum FileStart {
     return text[..<open].allSatisfy { $0.isLetter || $0.isNumber || "_$.".contains($0) }
   }
 
+  /// The refusal of a file that gives values to names: `title = "Hotels"`, `hotels = [`; nil for another line.
+  static func assignment(_ line: some Collection<UInt8>, line number: Int) -> CatalogueError? {
+    let text = String(decoding: line.prefix(longestSection), as: UTF8.self).trimmed
+    let name = text.prefix { isOfKey($0) || $0 == "." || $0 == "-" }
+    let rest = String(text.dropFirst(name.count)).trimmed
+    guard !name.isEmpty, rest.hasPrefix("="),
+      String(rest.dropFirst()).trimmed.first.map("\"'[{".contains) == true
+    else { return nil }
+    return CatalogueError(
+      .malformed,
+      "The file gives values to names with =, as TOML and programs do, so it is neither JSON nor a table. Save the hotels as JSON or CSV.",
+      line: number)
+  }
+
   /// The refusal of YAML.
   static func yaml(line: Int) -> CatalogueError {
     CatalogueError(

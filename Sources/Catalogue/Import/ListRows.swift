@@ -9,6 +9,8 @@ struct ListRows {
   private var names: [String?]?
   /// Whether a row was read below the names.
   private var isBelowHeader = false
+  /// Whether each list has the values of all hotels under one name.
+  private var isByColumns = false
   /// The columns, if objects describe them.
   private var described: DescribedColumns?
 
@@ -26,7 +28,7 @@ struct ListRows {
     maximumBytes: RowSplitter.maximumRowBytes + 4, maximumDepth: BracketStack.maximumDepth)
 
   /// Reads a row; nil if it is no list that is understood.
-  /// - Throws: ``RowFault`` for a list with more values than there are columns.
+  /// - Throws: ``RowFault`` for a list with more values than there are columns, and for one that is a column itself.
   mutating func read(_ text: [UInt8]) throws(RowFault) -> Row? {
     let isList = text.first { !RowSplitter.isSpace($0) } == UInt8(ascii: "[")
     guard isList || described != nil, let root = Self.value(text) else { return nil }
@@ -44,7 +46,10 @@ struct ListRows {
       isBelowHeader = true
       let texts = values.compactMap(\.string)
       if texts.count == values.count, TableLine.areTypes(texts) { return .header }
+      isByColumns = TableHeader(names.map { Array(($0 ?? "").utf8) })
+        .isBeside(values.map { Array(($0.string ?? "").utf8) })
     }
+    guard !isByColumns else { throw RowFault(RowFault.byColumns) }
     guard values.dropFirst(names.count).allSatisfy(Self.isMissing) else {
       throw RowFault("The row has more values than the first one has names.")
     }

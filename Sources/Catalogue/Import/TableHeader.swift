@@ -55,8 +55,25 @@ struct TableHeader {
     }
   }
 
+  /// Whether the hotels stand beside one another: this line has their names, and the first one below it begins with the
+  /// word for a fact.
+  func isBeside(_ values: [[UInt8]]) -> Bool {
+    guard known == 1, names.dropFirst().contains(where: { $0 != nil }), values.count <= names.count,
+      let name = names[0].flatMap({ HotelAliases.match($0.utf8) }), name.meaning == .name,
+      let fact = values.first.flatMap({ HotelAliases.table[HotelAliases.letters(of: $0)] })
+    else { return false }
+    return fact.meaning != .name
+  }
+
   /// Whether the line says the types of the columns.
   var areTypes: Bool { TableLine.areTypes(texts) }
+
+  /// Whether names of columns stand in a line with only spaces between them.
+  static func isFixedWidth(_ line: [UInt8]) -> Bool {
+    let names = String(decoding: line.prefix(1 << 12), as: UTF8.self).split(separator: "  ")
+    let header = TableHeader(names.map { Array($0.utf8) })
+    return header.hasName && header.known > 1
+  }
 
   /// Gives a name to each value of a row of R's `write.table`, which writes the number of the row first, but no name above
   /// it. The first row shows it.

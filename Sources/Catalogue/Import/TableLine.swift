@@ -115,6 +115,10 @@ enum TableLine {
     if text.hasSuffix(")"), let link = text.firstRange(of: " (https://www.notion.so/") {
       return String(text[..<link.lowerBound])
     }
+    // Five stars are a category.
+    if text.hasPrefix("**"), text.hasSuffix("**"), text.contains(where: \.isLetter) {
+      return plain(String(text.dropFirst(2).dropLast(2)), named: name)
+    }
     if text.hasPrefix("["), text.hasSuffix(")"),
       let middle = text.firstRange(of: "](")
     {

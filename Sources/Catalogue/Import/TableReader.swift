@@ -38,6 +38,8 @@ struct TableReader {
   private var isCopyEnded = false
   /// How many lines were passed over before the first line.
   private var passed = 0
+  /// Whether the lines before the rows are UTF-8.
+  private var isUTF8 = true
   /// Whether the last line that was passed over may be a key of YAML.
   private var isAfterKey = false
   /// The line of the next byte, from 1.
@@ -68,7 +70,7 @@ struct TableReader {
   /// - Throws: `malformed` as ``next(in:from:)``; `truncated` inside of quotation marks.
   mutating func finish() throws(CatalogueError) -> SplitRow? {
     if header == nil { try readFirstLine() }
-    guard header != nil else { throw Self.notATable(line: line + 1 - passed) }
+    guard header != nil else { throw notATable(line: line + 1 - passed) }
     guard state != .quoted else {
       throw CatalogueError(
         .truncated,
@@ -110,10 +112,14 @@ struct TableReader {
   /// Reads the names of the columns with the separator that gives the most names with a meaning. Lines before them, such
   /// as a title, are passed over.
   private mutating func readFirstLine() throws(CatalogueError) {
-    if passed == 0, let error = FileStart.script(firstLine, line: line) { throw error }
+    if String(validating: firstLine, as: UTF8.self) == nil { isUTF8 = false }
     if isAfterKey, FileStart.continuesKey(firstLine) { throw FileStart.yaml(line: line - passed) }
     isAfterKey = passed == 0 && FileStart.isKey(firstLine)
     try readStatement()
+    let refusal =
+      (passed == 0 ? FileStart.script(firstLine, line: line) : nil)
+      ?? FileStart.assignment(firstLine, line: line)
+    if let refusal { throw refusal }
     let isInSingle = [firstLine.first, firstLine.last].allSatisfy { $0 == UInt8(ascii: "'") }
     quote = UInt8(ascii: isInSingle ? "'" : "\"")
     let candidates = separator.map { [$0] } ?? Array(",;\t|^~\u{1}".utf8)
@@ -129,13 +135,20 @@ struct TableReader {
       throw CatalogueError(
         .malformed, "The table has more than \(Self.maximumColumns) columns.", line: line)
     }
+    let isFixedWidth = best.header.known < 2 && TableHeader.isFixedWidth(firstLine)
     firstLine = []
     if best.header.isLikely, passed == 0 && !isAfterKey || best.header.known > 1 {
       (header, separator) = best
     } else {
       // What has names of columns, but none for the hotel's name, is no title.
       guard best.header.known < 2, passed < Self.maximumPassed else {
-        throw Self.notATable(line: line - passed)
+        throw notATable(line: line - passed)
+      }
+      guard !isFixedWidth else {
+        throw CatalogueError(
+          .malformed,
+          "The columns of the file have a fixed width. Save it with commas or tabs between its values.",
+          line: line)
       }
       passed += 1
     }
@@ -151,8 +164,8 @@ struct TableReader {
       firstLine = firstLine[open...close].dropFirst().dropLast().filter { $0 != UInt8(ascii: "\"") }
         .map { $0 == UInt8(ascii: ",") ? 0x09 : $0 }
       (separator, isCopy) = (0x09, true)
-    } else if words.first == "--"
-      || ["CREATE TABLE", "INSERT INTO", "DROP TABLE"].contains(words.joined(separator: " "))
+    } else if words.first == "--" || Self.statements.contains(words.joined(separator: " "))
+      || ["/*!", "USE [", "USE `"].contains(where: { firstLine.starts(with: $0.utf8) })
     {
       throw CatalogueError(
         .malformed,
@@ -169,12 +182,25 @@ struct TableReader {
     }
   }
 
+  /// How SQL begins.
+  private static let statements: Set = [
+    "CREATE TABLE", "INSERT INTO", "DROP TABLE", "REPLACE INTO", "LOCK TABLES",
+    "BEGIN TRANSACTION;", "PRAGMA FOREIGN_KEYS=OFF;", "START TRANSACTION;",
+  ]
+
   private func values(separatedBy separator: UInt8) -> [[UInt8]] {
     var reader = TableReader(line: line)
     (reader.separator, reader.quote) = (separator, quote)
     for byte in firstLine { _ = try? reader.take(byte) }
     reader.endValue()
     return reader.values
+  }
+
+  private func notATable(line: Int) -> CatalogueError {
+    isUTF8
+      ? Self.notATable(line: line)
+      : CatalogueError(
+        .malformed, "The file is not UTF-8, so it can't be read. Save it as UTF-8.", line: line)
   }
 
   static func notATable(line: Int) -> CatalogueError {
@@ -289,6 +315,12 @@ struct TableReader {
       if below.isBelow(header) {
         self.header = below
         return nil
+      }
+      guard !header.isBeside(values) else {
+        throw CatalogueError(
+          .malformed,
+          "The table has a column for each hotel. Transpose it, so that each hotel has a line.",
+          line: rowLine)
       }
       if below.areTypes { return nil }
       self.header?.shift(for: values)
