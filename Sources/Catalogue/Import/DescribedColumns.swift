@@ -38,13 +38,22 @@ struct DescribedColumns {
         return columns.indices.contains(index) ? Self.plain(cell, in: columns[index]) : cell
       }
     }
-    guard let cells = row["cells"]?.array else { return nil }
+    guard let cells = row["cells"]?.array else { return valuesByID(row) }
     let known = Dictionary(
       cells.map { ($0.object?["columnId"]?.number?.text, $0.object?["value"] ?? .null) },
       uniquingKeysWith: { first, _ in first })
     return columns.map { column in
       column.object?["id"]?.number.flatMap { known[$0.text] } ?? .null
     }
+  }
+
+  /// Quickbase has each value under the number of its column: `{"6": {"value": "Ritz"}}`.
+  /// <https://developer.quickbase.com/operation/runQuery>
+  private func valuesByID(_ row: JSONObject) -> [JSONValue]? {
+    let cells = columns.map { column in
+      column.object?["id"]?.number.flatMap { row[$0.text]?.object?["value"] }
+    }
+    return cells.contains { $0 != nil } ? cells.map { $0 ?? .null } : nil
   }
 
   /// BigQuery's value: a list of values has a cell for each, and a record is a row of its own fields.

@@ -7,6 +7,8 @@ struct GroupedLists: Equatable {
   /// What the names around a row say.
   struct Place: Equatable, Sendable {
     var (city, state, country): (String?, String?, String?)
+    /// Whether the row is in a list of cities, so that its name is one's.
+    var isCity = false
 
     /// The members of a hotel there.
     var object: JSONObject {
@@ -19,6 +21,7 @@ struct GroupedLists: Equatable {
 
     static func == (one: Self, other: Self) -> Bool {
       (one.city, one.state, one.country) == (other.city, other.state, other.country)
+        && one.isCity == other.isCity
     }
   }
 
@@ -26,6 +29,8 @@ struct GroupedLists: Equatable {
   let path: [String]
   /// The number of levels in which names differ: one or two.
   let depth: Int
+  /// The name of all lists: `{"Paris": {"hotels": […]}}`; nil if there are several.
+  let name: String?
   /// The levels of names, the outermost first, without kinds of hotels. The last one has the places.
   private let levels: [Level]
 
@@ -38,6 +43,7 @@ struct GroupedLists: Equatable {
     let common = first.indices.prefix { index in paths.allSatisfy { $0[index] == first[index] } }
     guard (1...2).contains(first.count - common.count) else { return nil }
     depth = first.count - common.count
+    name = paths.allSatisfy { $0.last == first.last } ? first.last : nil
     path = Array(first.prefix(common.count))
     var levels = first.indices.map { index in Level(Set(paths.map { $0[index] })) }
     if let inner = levels.popLast() {
@@ -76,6 +82,62 @@ struct GroupedLists: Equatable {
       }
     }
     return place
+  }
+
+  /// The place of the hotels in a row that has a list of them: what it says beside the list, and its name if that is a
+  /// place's: `{"country": "France", "cities": [{"name": "Paris", "hotels": […]}]}`. A row with another name is a chain or a
+  /// guide, whose own place says nothing about its hotels.
+  static func place(
+    in members: some Sequence<(String, JSONValue)>, within outer: Place
+  ) -> Place {
+    var place = outer
+    var (name, title, state): (String?, String?, String?)
+    place.isCity = false
+    for (member, value) in members where value.string != nil || value.object != nil {
+      let meaning = HotelAliases.match(member.utf8)?.meaning
+      guard let text = TextForms.text(value), !text.isEmpty else { continue }
+      switch meaning {
+      case .name where member == "title": title = text
+      case .name: name = name ?? text
+      // Under `by` may be who made the list.
+      case .city where member.lowercased().contains("city") || Level([text]).areKnown:
+        place.city = text
+      case .state: state = text
+      case .country where PlaceNames.all.code(of: text) != nil: place.country = text
+      default: continue
+      }
+    }
+    // An answer may have `"state": "OK"`, or `complete`.
+    if let state, state.utf8.count > 3 || place.country != nil,
+      PlaceNames.all.name(ofState: state, in: place.country ?? "US") != nil
+    {
+      place.state = state
+    }
+    // A title may be a sentence.
+    guard let name = name ?? title.flatMap({ Level([$0]).areKnown ? $0 : nil }) else {
+      return place
+    }
+    if outer.isCity {
+      place.city = name
+      return place
+    }
+    if let city = place.city, name.contains(city) { return place }
+    let level = Level([name])
+    guard level.areKnown else { return outer }
+    if level.isCountry(name, mayBeCity: false) {
+      place.country = name
+    } else if level.isState(name, in: place.country) {
+      place.state = name
+    } else {
+      place.city = name
+    }
+    return place
+  }
+
+  /// Whether a list has cities with their hotels.
+  static func isOfCities(_ name: String) -> Bool {
+    ["cities", "towns", "villages", "villes", "staedte", "ciudades", "citta"]
+      .contains(HotelAliases.letters(of: name.utf8))
   }
 
   /// A member's name without JSON's escapes; as it is if it was cut off within one.
@@ -216,6 +278,7 @@ struct GroupSplitter {
   /// Whether the list that begins is one of those with hotels.
   private var isList: Bool {
     depth == lists.path.count + lists.depth && names.starts(with: lists.path)
+      && (lists.name == nil || lists.name == names.last)
   }
 
   private mutating func takeInString(_ byte: UInt8) {

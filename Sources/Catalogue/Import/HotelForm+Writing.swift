@@ -44,7 +44,7 @@ extension HotelForm {
   ]
   /// Members of a row around the hotel that say nothing about it.
   private static let structure: Set<String> = [
-    "type", "key", "value", "rev", "kind", "etag", "geometry", "sort", "seq", "changes", "version",
+    "type", "key", "value", "rev", "kind", "etag", "sort", "seq", "changes", "version",
     "timestamp", "user", "uid", "changeset",
   ]
 
@@ -106,8 +106,9 @@ extension HotelForm {
     let read = Set(sources.values.map(\.name))
     for object in outside {
       for (name, value) in object.members where value != .null {
+        // A geometry says nothing more than the position, unless it could not be read.
         guard !Self.structure.contains(name), !Self.isID(name), !read.contains(name),
-          name.utf8.first != UInt8(ascii: "_")
+          name.utf8.first != UInt8(ascii: "_"), name != "geometry" || hotel["geo"] == nil
         else { continue }
         columns.append(Column(name: name, outcome: .leftOut))
       }
@@ -149,19 +150,26 @@ extension HotelForm {
 
   /// The address: a text, else the street and the number.
   private func address() -> Made? {
+    let number = sources[.houseNumber]
+    let isOfRow =
+      number.map { HotelForm.rowNumbers.contains(HotelAliases.letters(of: $0.name.utf8)) } ?? true
+    var street = sources[.street]
     // The first line of an address may be the hotel's name, and the second one a floor.
     if let made = text(.address, as: "address"), let source = sources[.address],
       sources[.street] == nil
         || made.value != sources[.name]?.value
           && !HotelAliases.letters(of: source.name.utf8).hasSuffix("2")
     {
-      return made
+      // Registers in Italy have the streets under the word for an address.
+      guard street == nil, !isOfRow, made.value.string?.contains(where: \.isNumber) == false else {
+        return made
+      }
+      street = source
     }
-    guard let street = sources[.street], let name = TextForms.text(street.value) else { return nil }
+    guard let street, let name = TextForms.text(street.value) else { return nil }
     // Under `Número` may be that of the row.
-    guard let number = sources[.houseNumber], let digits = TextForms.text(number.value),
-      !HotelForm.rowNumbers.contains(HotelAliases.letters(of: number.name.utf8))
-        || !name.utf8.contains(where: { (0x30...0x39).contains($0) })
+    guard let number, let digits = TextForms.text(number.value),
+      !isOfRow || !name.utf8.contains(where: { (0x30...0x39).contains($0) })
     else {
       return Made(name: "address", value: .string(name), from: [street.name])
     }

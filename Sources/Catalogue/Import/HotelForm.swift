@@ -37,6 +37,9 @@ struct HotelForm {
       ["address", "city", "state", "country", "postcode", "geo"].contains(kept)
     }
 
+    /// Whether the row itself says it, not the file around it.
+    var isOwnPlace: Bool { isPlace && name != GroupedLists.source }
+
     /// Whether it says where in its country the hotel is. In lists of bookings, the country is the guest's.
     var isPlaceInCountry: Bool { isPlace && kept != "country" }
 
@@ -302,7 +305,13 @@ struct HotelForm {
           || (value.number?.text ?? value.string ?? ".").contains { !"+-0123456789".contains($0) })
     case .amenities: AmenityForms.texts(value) != nil
     case .category: TextForms.text(value) != nil
-    case .price: value.number != nil || value.string != nil || TextForms.price(value) != nil
+    case .price:
+      (value.number != nil || value.string != nil || TextForms.price(value) != nil)
+        // Without a currency, a rate is how good the hotel is.
+        && (HotelAliases.letters(of: name.utf8) != "rate"
+          || value.string?.unicodeScalars.contains {
+            $0.properties.generalCategory == .currencySymbol
+          } == true)
     case .name:
       // Google's places have their path under `name`, Wikidata's hotels their URI under `hotel`.
       value.number == nil && TextForms.text(value)?.isEmpty == false

@@ -25,7 +25,7 @@ enum HotelRow {
     switch self {
     case .fault(let fault): fault.mayHaveRows
     case .hotel(_, _, let columns):
-      !columns.contains(where: \.isPlace)
+      !columns.contains(where: \.isOwnPlace)
         || columns.contains { $0.outcome == .kept && OutlineRank.isHotels($0.name) }
     case .besideHotels, .nothing, .other, .action: false
     }
@@ -34,21 +34,21 @@ enum HotelRow {
   /// Whether the row has nothing but a name, as a list with a title has.
   var isTitle: Bool {
     guard case .hotel(_, _, let columns) = self else { return false }
-    return !columns.contains(where: \.isFact)
+    return !columns.contains { $0.isFact && $0.name != GroupedLists.source }
   }
 
   /// The limits of one row's JSON. Its size is limited by ``RowSplitter/maximumRowBytes``.
-  private static let limits = JSONLimits(
+  static let limits = JSONLimits(
     maximumBytes: RowSplitter.maximumRowBytes + 4, maximumDepth: BracketStack.maximumDepth)
 
   /// Reads a row's text.
   /// - Parameter isKeyed: whether the row is an object of one member, an id with its hotel.
   /// - Parameter action: the id that the line before the row says.
   /// - Parameter place: the city and the country under which the row stands; empty if it stands under none.
-  /// - Parameter isMercator: whether the positions of the file are in web Mercator.
+  /// - Parameter reference: the plane of the file's positions if they are in metres.
   init(
     _ text: [UInt8], isKeyed: Bool, action: String? = nil, in place: JSONObject = JSONObject(),
-    isMercator: Bool = false
+    on reference: MapReference? = nil
   ) {
     do {
       let root: JSONNode
@@ -58,7 +58,7 @@ enum HotelRow {
         else { throw RowFault(error, in: text) }
         root = parsed.root
       }
-      self = try Self.read(root, isKeyed: isKeyed, action, place, isMercator)
+      self = try Self.read(root, isKeyed: isKeyed, action, place, reference)
     } catch let fault as RowFault {
       self = .fault(fault)
     } catch {
@@ -68,7 +68,7 @@ enum HotelRow {
 
   private static func read(
     _ root: JSONNode, isKeyed: Bool, _ action: String?, _ place: JSONObject,
-    _ isMercator: Bool
+    _ reference: MapReference?
   ) throws -> HotelRow {
     // Firebase writes a list with holes for a map of numbers.
     guard !root.isNull else { return .nothing }
@@ -77,11 +77,15 @@ enum HotelRow {
     guard let object = root.value.object else { throw RowFault(RowFault.notAnObject) }
     if isKeyed, object.members.first?.value.object == nil { return .other("value without a hotel") }
     let named = isKeyed ? WrappedRow.named(object) : nil
-    let found = named ?? (isMercator ? SpatialForms.inDegrees(object) : object)
+    let found = named ?? reference.map { SpatialForms.inDegrees(object, of: $0) } ?? object
     let row = WrappedRow(TypedValues.plain(found))
     if !isKeyed, isAction(row) { return .action(id: try RowID.text(of: row, isKeyed: false)) }
     if let other = other(row, isKeyed: isKeyed) { return .other(other) }
     guard !isTable(row.hotel) else { throw RowFault(RowFault.noName) }
+    // A sheet of Google's API, with its cells.
+    guard row.hotel["sheetId"] == nil || !row.outside.contains(where: { $0["data"] != nil }) else {
+      throw RowFault(RowFault.cells)
+    }
     guard !isByColumns(row.hotel) else { throw RowFault(RowFault.byColumns) }
     var form = HotelForm(row.hotel, outside: row.outside, in: place)
     guard let name = form.hotel["name"]?.string, !name.isEmpty else { throw noName(row.hotel) }
@@ -118,6 +122,9 @@ enum HotelRow {
       if let kind = object["@type"]?.string.flatMap(HotelKinds.otherOnPage) { return kind }
       // CouchDB's continuous feed ends so.
       if object["last_seq"] != nil, !WrappedRow.hasName(object) { return "end of changes" }
+      // pouchdb-dump says which database it was, and after each part how far it is.
+      if object["db_info"]?.object != nil { return "header" }
+      if object.count == 1, object["seq"] != nil { return "end of changes" }
       if isHeader(object) { return "header" }
       if WrappedRow.isChange(object), object["after"]?.object == nil { return "deleted document" }
       if object["_deleted"]?.bool == true || object["deleted"]?.bool == true {
@@ -168,6 +175,8 @@ enum HotelRow {
   /// Whether the values of all hotels stand under each name: `{"name": ["A", "B"], "city": ["C", "D"]}`, or with a number
   /// before each.
   private static func isByColumns(_ object: JSONObject) -> Bool {
+    // Polars has columns with a type each.
+    if object["datatype"] != nil, object["values"]?.array != nil { return true }
     let name = object.members.first { HotelAliases.match($0.name.utf8)?.meaning == .name }?.value
     if let values = name?.array, values.count > 1 {
       return object.members.allSatisfy { $0.value.array?.count == values.count }
@@ -205,8 +214,10 @@ struct RowFault: Error, Equatable {
   static let notUTF8 = "The row is not UTF-8."
   static let notAnObject = "The row is not a JSON object."
   static let noName = "The row has no name."
+  static let cells =
+    "The file has the cells of Google's spreadsheets with their looks. Take the answer of spreadsheets.values, or save the sheet as CSV."
   static let byColumns =
-    "The file has a list of values under each name. Save it by rows; in pandas with orient='records'."
+    "The file has a list of values under each name. Save it by rows: in pandas with orient='records', in Google Sheets' API with majorDimension=ROWS."
 
   init(_ error: JSONError, in text: [UInt8]) {
     isEncoding = error.code == .invalidUTF8 && String(validating: text, as: UTF8.self) == nil

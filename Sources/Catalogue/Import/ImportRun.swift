@@ -108,7 +108,9 @@ final class ImportRun {
   private func take(_ row: SplitRow) throws(CatalogueError) {
     switch row.content {
     case .text(let text): try take(text, row)
-    case .inner(let text): try take(HotelRow(text, isKeyed: false), text, row)
+    case .inner(let text):
+      let read = HotelRow(text, isKeyed: false, in: row.place.object, on: source.reference)
+      try take(read, text, row)
     case .member(let text): try take(HotelRow(text, isKeyed: true), row)
     case .other(let kind): try take(.other(kind), row)
     case .tooLong:
@@ -130,7 +132,7 @@ final class ImportRun {
       return try refuse(row, error)
     }
     let read = HotelRow(
-      text, isKeyed: false, action: action, in: row.place.object, isMercator: source.isMercator)
+      text, isKeyed: false, action: action, in: row.place.object, on: source.reference)
     action = nil
     try take(read, text, row)
   }

@@ -33,8 +33,10 @@ struct ImportSource {
   private var isStartChecked = false
   /// Whether the file is one object that may be a hotel, without a list.
   private(set) var isOneObject = false
-  /// Whether the file says that its positions are in web Mercator.
-  private(set) var isMercator = false
+  /// The plane of the file's positions if it says that they are in metres.
+  private(set) var reference: MapReference?
+  /// What the object around the rows says about their place.
+  private var place = GroupedLists.Place()
   /// The most bytes of a reference system that are looked at.
   private static let longestReference = 1 << 12
   private let spool: ImportSpool
@@ -82,7 +84,11 @@ struct ImportSource {
   }
 
   private mutating func nextRow() throws(CatalogueError) -> SplitRow? {
-    guard groups != nil else { return try splitter.next(in: chunk, from: &position) }
+    guard groups != nil else {
+      var row = try splitter.next(in: chunk, from: &position)
+      row?.place = place
+      return row
+    }
     return try groups?.next(in: chunk, from: &position)
   }
 
@@ -177,6 +183,7 @@ struct ImportSource {
       let outlined = try outline.rows()
       isOneObject = outlined?.isOne ?? true
       guard let rows = outlined else { return }
+      if !rows.path.isEmpty { place = outline.texts.place }
       guard rows.groups == nil else {
         groups = rows.groups.map { GroupSplitter($0, line: line) }
         return
@@ -202,6 +209,7 @@ struct ImportSource {
     let outlined = try outline.rows()
     isOneObject = outlined?.isOne ?? true
     guard let rows = outlined else { return }
+    if !rows.path.isEmpty { place = outline.texts.place }
     guard rows.groups == nil else {
       groups = rows.groups.map { GroupSplitter($0, line: line) }
       return
@@ -219,7 +227,7 @@ struct ImportSource {
 
   private mutating func noteReference(_ bytes: ArraySlice<UInt8>) {
     let text = String(decoding: bytes.prefix(Self.longestReference), as: UTF8.self)
-    isMercator = SpatialForms.isMercator(text)
+    reference = MapReference(namedIn: text)
   }
 
   /// The start of a list whose first row is the list with the names of the columns; nil if it names none for the hotel's

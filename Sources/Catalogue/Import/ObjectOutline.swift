@@ -107,8 +107,8 @@ struct ObjectOutline {
   /// Where the file says in which reference system its positions are: GeoJSON's `crs`, ArcGIS's `spatialReference`.
   private(set) var reference: Range<Int>?
   private var root = Likeness.none
-  /// The root's member `type`, such as `Feature`.
-  private var (type, isType) = ([UInt8](), false)
+  /// The texts of the root's members.
+  private(set) var texts = RootTexts()
   private var isEnded = false
   private var (isInString, isName, isAfterColon) = (false, false, false)
   private var string = StringScan()
@@ -129,7 +129,7 @@ struct ObjectOutline {
     var index = 0
     while index < bytes.count {
       // Most bytes are in texts, and mean nothing.
-      if isInString, !isName, !isType, !string.isEscaped {
+      if isInString, !isName, !texts.isOpen, !string.isEscaped {
         while index < bytes.count, !RowScan.endsPlainText(bytes[index]) { index &+= 1 }
         guard index < bytes.count else { break }
       }
@@ -148,12 +148,12 @@ struct ObjectOutline {
     guard isEnded else {
       throw CatalogueError(.truncated, "The file ends inside its JSON object.", line: line)
     }
-    guard !type.elementsEqual("Topology".utf8) else {
+    guard !texts.areOfType("Topology") else {
       throw CatalogueError(
         .malformed,
         "The file is TopoJSON. Save it as GeoJSON; QGIS, ogr2ogr and mapshaper do it.", line: line)
     }
-    guard !type.elementsEqual("Feature".utf8) else { return nil }
+    guard !texts.areOfType("Feature") else { return nil }
     let rest = candidates.filter { candidate in
       !descriptions.contains { $0.range == candidate.rows.range }
     }
@@ -171,15 +171,14 @@ struct ObjectOutline {
     }
     let header = header(of: best)
     if root > .none, header == nil, !isList(best) { return nil }
-    // A known name says more than names of places.
-    if root == .none, !best.rank.isNamed,
-      let groups = GroupedLists(found.filter(\.isOneOfMany).map(\.rows.path))
-    {
+    let equal = found.filter { !(best.rank < $0.rank) }
+    // A known name says more than names of places, unless it is there below each of them.
+    let lists = best.rank.isNamed ? equal : found.filter(\.isOneOfMany)
+    if root == .none, let groups = GroupedLists(lists.map(\.rows.path)) {
       var rows = best.rows
       rows.groups = groups
       return rows
     }
-    let equal = found.filter { !(best.rank < $0.rank) }
     guard equal.count == 1 || best.rank.kind == .nothing else {
       let names = equal.prefix(5).map { $0.rows.path.joined(separator: ".") }
       throw CatalogueError(
@@ -216,11 +215,12 @@ struct ObjectOutline {
   private mutating func takeInString(_ byte: UInt8) {
     if string.ends(at: byte) {
       if isName { name = GroupedLists.unescaped(name) }
-      (isInString, isType) = (false, false)
+      isInString = false
+      texts.end()
       return
     }
     if isName, name.count < Self.longestName { name.append(byte) }
-    if isType, type.count < Self.longestName { type.append(byte) }
+    if texts.isOpen { texts.take(byte) }
   }
 
   private mutating func take(_ byte: UInt8) throws(CatalogueError) {
@@ -228,7 +228,7 @@ struct ObjectOutline {
     case UInt8(ascii: "\""):
       isInString = true
       isName = deeper == 0 && frames.last?.isArray == false && !isAfterColon
-      isType = frames.count == 1 && isAfterColon && type.isEmpty && name.elementsEqual("type".utf8)
+      if frames.count == 1, deeper == 0, isAfterColon { texts.begin(name) }
       if isName { name = [] } else { countValue() }
     case UInt8(ascii: ":"):
       isAfterColon = true

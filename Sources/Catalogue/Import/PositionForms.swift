@@ -207,10 +207,10 @@ enum PositionForms {
     {
       let numbers = text[text.index(after: open)..<close].split(separator: " ")
       guard numbers.count >= 2 else { return nil }
-      if SpatialForms.isMercator(text[..<open]), let x = Double(numbers[0]),
+      if let reference = MapReference(namedIn: text[..<open]), let x = Double(numbers[0]),
         let y = Double(numbers[1])
       {
-        return SpatialForms.point(x, y, isMercator: true)
+        return reference.point(x, y)
       }
       return Point(.string(String(numbers[1])), .string(String(numbers[0])))
     }
@@ -219,6 +219,9 @@ enum PositionForms {
         value.string == nil
       else { return nil }
       return point(value, in: country)
+    }
+    if let (first, second) = AngleText.halves(of: text) {
+      return point(AngleText(first), AngleText(second), isLongitudeFirst, in: country)
     }
     let trimmed = text.filter { !"()[]".contains($0) }
     for separator in [";", ", ", ",", "/", " ", "|"] {

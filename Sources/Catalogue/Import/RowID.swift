@@ -17,7 +17,12 @@ enum RowID {
         if let text = try text(object[name]) { return text }
       }
       // Contentful: <https://www.contentful.com/developers/docs/concepts/data-model/>
-      if let text = object["sys"]?.object?["id"]?.string, !text.isEmpty { return text }
+      // XML that became JSON has attributes in a member of their own.
+      for name in ["sys", "$", "@attributes", "_attributes"] {
+        if let text = object[name]?.object?["id"]?.string, !text.isEmpty {
+          return wholeNumber(text) ?? text
+        }
+      }
       let named = object.members.compactMap { name, value in
         HotelAliases.match(name.utf8).flatMap {
           $0.meaning == .id ? (rank: $0.rank, value: value) : nil
@@ -37,7 +42,10 @@ enum RowID {
       }
     }
     // The name of a wrapper is no id, unless it counts: `{"hotel_1": {…}}` on a line.
-    return row.key.flatMap { isKeyed || $0.utf8.contains { (0x30...0x39).contains($0) } ? $0 : nil }
+    return row.key.flatMap { key in
+      isKeyed && !OutlineRank.isHotels(key) || key.utf8.contains { (0x30...0x39).contains($0) }
+        ? key : nil
+    }
   }
 
   /// What stands before the id of an item of Wikidata.

@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 
 /// Positions as spatial databases and maps write them.
@@ -31,49 +30,28 @@ enum SpatialForms {
     guard let x = number(start..<start + 8).map(Double.init(bitPattern:)),
       let y = number(start + 8..<start + 16).map(Double.init(bitPattern:))
     else { return nil }
-    return point(x, y, isMercator: hasReference && number(5..<9) == 3857)
+    let reference = hasReference ? number(5..<9).flatMap { MapReference(number: Int($0)) } : nil
+    if let reference { return reference.point(x, y) }
+    guard let east = JSONNumber(text: "\(x)"), let north = JSONNumber(text: "\(y)") else {
+      return nil
+    }
+    return PositionForms.Point(.number(north), .number(east))
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
     UInt8(ascii: "A")...UInt8(ascii: "F") ~= byte & 0xDF
   }
 
-  /// Whether a text names web Mercator: EPSG:3857, or its former numbers.
-  static func isMercator(_ text: some StringProtocol) -> Bool {
-    ["3857", "102100", "900913"].contains { text.contains($0) }
-  }
-
-  /// The point of two numbers, east and north, in degrees or in web Mercator's metres.
-  static func point(_ x: Double, _ y: Double, isMercator: Bool) -> PositionForms.Point? {
-    var (longitude, latitude) = (x, y)
-    if isMercator {
-      guard abs(x) <= edge, abs(y) <= edge else { return nil }
-      longitude = degrees(x / radius)
-      latitude = degrees(2 * atan(exp(y / radius)) - .pi / 2)
-    }
-    guard let east = JSONNumber(text: "\(longitude)"), let north = JSONNumber(text: "\(latitude)")
-    else { return nil }
-    return PositionForms.Point(.number(north), .number(east))
-  }
-
-  /// A row of a map in web Mercator with its point in degrees.
-  static func inDegrees(_ row: JSONObject) -> JSONObject {
+  /// A row of a map in metres with its point in degrees.
+  static func inDegrees(_ row: JSONObject, of reference: MapReference) -> JSONObject {
     guard let geometry = row["geometry"]?.object else { return row }
     let numbers =
       geometry["coordinates"]?.array ?? [geometry["x"], geometry["y"]].compactMap(\.self)
     guard numbers.count >= 2, let x = numbers[0].number?.double, let y = numbers[1].number?.double,
-      let point = point(x, y, isMercator: true)
+      let point = reference.point(x, y)
     else { return row }
     var row = row
     row["geometry"] = point.value
     return row
   }
-
-  /// Seven decimals are a centimetre.
-  private static func degrees(_ radians: Double) -> Double {
-    (radians * 180 / .pi * 10_000_000).rounded() / 10_000_000
-  }
-
-  /// The earth's radius and half of its equator in web Mercator, in metres.
-  private static let (radius, edge) = (6_378_137.0, 20_037_508.342_789_25)
 }

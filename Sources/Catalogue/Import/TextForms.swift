@@ -50,10 +50,9 @@ enum TextForms {
 
   /// The English ones of texts that say their languages, else those in the language of the first; other values as they
   /// are: `[{"lang": "fr", "value": …}, {"lang": "en", "value": …}]`.
-  private static func inOneLanguage(_ values: [JSONValue]) -> [JSONValue] {
+  static func inOneLanguage(_ values: [JSONValue]) -> [JSONValue] {
     func language(_ value: JSONValue) -> String? {
-      ["lang", "language", "locale", "languageCode", "language_code", "@language"].lazy
-        .compactMap { value[$0]?.string }.first
+      languageNames.lazy.compactMap { value[$0]?.string }.first
     }
     guard let first = values.first.flatMap(language),
       values.allSatisfy({ language($0) != nil })
@@ -62,6 +61,9 @@ enum TextForms {
     return english.isEmpty ? values.filter { language($0) == first } : english
   }
 
+  private static let languageNames = [
+    "lang", "language", "locale", "languageCode", "language_code", "languages_code", "@language",
+  ]
   private static let contactNames = [
     "phoneNumber", "phone", "number", "email", "emailAddress", "url", "href",
   ]

@@ -29,7 +29,7 @@ struct WrappedRow {
   /// - TomTom: <https://developer.tomtom.com/search-api/documentation/search-service/points-of-interest-search>
   /// - Storyblok: <https://www.storyblok.com/docs/api/content-delivery/v2/stories/the-story-object>
   private static func joined(_ row: JSONObject) -> JSONObject {
-    if let joined = joinedParts(row) ?? GeocoderRow.plain(row) { return joined }
+    if let joined = joinedParts(row) ?? GeocoderRow.plain(row) ?? translated(row) { return joined }
     let content = row["content"]?.object
     let name = content?["component"]?.string == nil ? "poi" : "content"
     guard let inner = row[name]?.object else { return row }
@@ -49,6 +49,22 @@ struct WrappedRow {
       else { return nil }
       for (name, value) in facts.members where joined[name] == nil { joined.append(name, value) }
     }
+    return joined
+  }
+
+  /// A row that has its texts only in translations, with those in English, else the first ones. Directus has a list of them,
+  /// others an object with each under its language. The translations stay.
+  /// <https://docs.directus.io/guides/headless-cms/content-translations.html>
+  private static func translated(_ row: JSONObject) -> JSONObject? {
+    guard let translations = row["translations"], !hasName(row) else { return nil }
+    let languages = translations.object?.members ?? []
+    let language = languages.first { $0.name.hasPrefix("en") } ?? languages.first
+    let texts =
+      language?.value.object
+      ?? translations.array.flatMap { TextForms.inOneLanguage($0).first?.object }
+    guard let texts, hasName(texts) else { return nil }
+    var joined = row
+    for (name, value) in texts.members where joined[name] == nil { joined.append(name, value) }
     return joined
   }
 
@@ -165,6 +181,10 @@ struct NestedRows {
   let areListed: Bool
   private let text: [UInt8]
   private let isMap: Bool
+  /// The row around them.
+  private var outer = JSONObject()
+  /// Whether each of them is a city.
+  private var areCities = false
 
   /// Finds the hotels in a row that is none itself; nil if there are none.
   init?(_ row: [UInt8]) {
@@ -181,16 +201,21 @@ struct NestedRows {
     (text, isMap, areHotels) = (Array(row[found.range]), found.isMap, found.areHotels)
     // Under `values` and `properties` are facts about the row.
     areListed = found.isNamed && !(found.path.last.map(HotelAliases.isContainer) ?? false)
+    areCities = found.path.last.map(GroupedLists.isOfCities) ?? false
+    outer = (try? ParsedJSON(row, limits: HotelRow.limits))?.root.value.object ?? outer
   }
 
-  /// The rows, with the number and the line of the row around them.
+  /// The rows, with the number, the line and the place of the row around them.
   func rows(of row: SplitRow) -> [SplitRow] {
     var (splitter, position) = (RowSplitter(isMap: isMap), 0)
     var rows: [SplitRow] = []
+    var place = GroupedLists.place(
+      in: outer.members.map { ($0.name, $0.value) }, within: row.place)
+    place.isCity = areCities
     while let inner = try? splitter.next(in: text, from: &position) {
       let content: SplitRow.Content =
         if case .text(let text) = inner.content { .inner(text) } else { inner.content }
-      rows.append(SplitRow(ordinal: row.ordinal, line: row.line, content: content))
+      rows.append(SplitRow(ordinal: row.ordinal, line: row.line, content: content, place: place))
     }
     return rows
   }
