@@ -218,6 +218,11 @@ import Testing
     arguments: [
       (Array("[{\"name\":\"H".utf8) + [0xF4] + Array("tel\"}]".utf8), .doubtful, "UTF-8"),
       (Array("id,name\n1,H".utf8) + [0xF4] + Array("tel\n2,A\n".utf8), .doubtful, "UTF-8"),
+      // "ホテル名,住所" in Shift JIS.
+      (
+        [0x83, 0x7A, 0x83, 0x65, 0x83, 0x8B, 0x96, 0xBC, 0x2C, 0x8F, 0x5A, 0x8F, 0x8A, 0x0A, 0x61],
+        .malformed, "UTF-8"
+      ),
       ([0xFF, 0xFE, 0x5B, 0, 0x5D, 0], .malformed, "UTF-16"),
       ([0xFE, 0xFF, 0, 0x5B, 0, 0x5D], .malformed, "UTF-16"),
       ([60, 0, 0, 0, 2] + Array("name".utf8), .malformed, "BSON"),

@@ -238,13 +238,27 @@ import Testing
     return hotel.id.text
   }
 
-  @Test func whatIsLeftOutIsNamed() {
-    let row = #"{"id":1,"name":"A","address":{"city":"C","floor":{}},"phone":true,"_x":1}"#
+  @Test(
+    arguments: [
+      (
+        #"{"id":1,"name":"A","address":{"city":"C","floor":{}},"phone":true,"_x":1}"#,
+        ["address.floor", "phone", "_x"]
+      ),
+      (
+        #"{"type":"Feature","properties":{"name":"A"},"geometry":{"type":"Point","coordinates":[651300,6862600]}}"#,
+        ["geometry"]
+      ),
+      (
+        #"{"type":"Feature","properties":{"name":"A","lat":1,"lon":2},"geometry":{"type":"Point","coordinates":[]}}"#,
+        []
+      ),
+    ] as [(String, [String])])
+  func whatIsLeftOutIsNamed(_ row: String, _ expected: [String]) {
     guard case .hotel(_, _, let columns) = HotelRow(Array(row.utf8), isKeyed: false) else {
       Issue.record("no hotel")
       return
     }
     let names = columns.filter { $0.outcome == .leftOut }.map(\.name)
-    #expect(names == ["address.floor", "phone", "_x"])
+    #expect(names == expected)
   }
 }
