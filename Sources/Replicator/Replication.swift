@@ -236,9 +236,8 @@ extension Replication {
       logs = (try await source.log(id), try await target.log(id))
       common = ReplicationLog.common(source: logs.0, target: logs.1)
     }
-    // A continuous one begins again after each failure, and goes on where it was.
-    let isFurther = request.isContinuous && common.0 != 0
-    let since = isFurther ? common.0 : request.since ?? common.0
+    // As in CouchDB since 3.5.2, `since_seq` is where a replication begins that has no checkpoint.
+    let since = common.0 == 0 ? request.since ?? common.0 : common.0
     let session = ReplicationSession(
       id: Hex.random(), began: now(), since: since,
       history: common.1, isByDocuments: request.isByDocuments)

@@ -22,7 +22,7 @@ package struct ReplicationRequest: Sendable, Equatable {
   /// Whether the target is created if it is absent.
   let createsTarget: Bool
   let filter: Filter
-  /// Where it begins, instead of at the last checkpoint.
+  /// Where it begins as long as it has no checkpoint, instead of at the first change.
   let since: JSONValue?
   let usesCheckpoints: Bool
   /// The time from one checkpoint to the next.
@@ -121,8 +121,8 @@ package struct ReplicationRequest: Sendable, Equatable {
 }
 
 extension ReplicationRequest {
-  /// The id of the checkpoints: 32 hex digits. It depends on this server, the ends without their passwords, and the filter,
-  /// so that the same request continues where the last one ended. CouchDB hashes the same ingredients, in Erlang's form.
+  /// The id of the checkpoints: 32 hex digits. It depends on this server, the ends without their passwords, the filter and
+  /// `since_seq`, so that the same request continues where the last one ended. CouchDB hashes the same ingredients, in Erlang's form.
   ///
   /// Source: CouchDB, `couch_replicator_ids:replication_id/2`, version 4.
   /// - Parameter server: the id of this server, which stays the same as long as its data exist.
@@ -134,6 +134,8 @@ extension ReplicationRequest {
     case .selector(let text): parts.append(.string(String(decoding: text, as: UTF8.self)))
     }
     if winnersOnly { parts.append("winning_revs_only") }
+    // Its checkpoints say nothing of what is before it.
+    if let since { parts.append(since) }
     let text = String(decoding: JSONValue.array(parts).bytes, as: UTF8.self)
     return Hex.digest(of: "replication " + text, digits: 32)
   }

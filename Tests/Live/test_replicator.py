@@ -129,6 +129,10 @@ def test_options_of_a_run(pair):
     since = source.call("GET", "").json()["update_seq"]
     source.put("later", n=1)
     assert replicate(here, *names, since_seq=since).json()["history"][0]["docs_written"] == 1
+    # It has its own checkpoint and goes on there; one without `since_seq` copies what was before it, too.
+    assert replicate(here, *names, since_seq=since).json()["no_changes"] is True
+    assert replicate(here, *names).json()["history"][0]["docs_written"] == 1
+    assert content(target) == content(source)
 
 
 def test_failures_have_couchdbs_words(pair):

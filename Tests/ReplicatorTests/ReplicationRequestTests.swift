@@ -55,6 +55,10 @@ struct ReplicationRequestTests {
       try Self.id(source: #""a""#, rest: #","selector":{"a":1,"b":2}"#)
         == Self.id(source: #""a""#, rest: #","selector":{ "b":2,"a":1}"#))
     #expect(try Self.id(source: #""a""#, rest: #","winning_revs_only":true"#) != plain)
+    let later = try Self.id(source: #""a""#, rest: #","since_seq":"7-x""#)
+    #expect(later != plain)
+    #expect(try Self.id(source: #""a""#, rest: #","since_seq":7"#) != later)
+    #expect(try Self.id(source: #""a""#, rest: #","since_seq":null"#) == plain)
     #expect(
       try Self.id(source: #""a""#, rest: #","continuous":true,"create_target":true"#) == plain
         + "+continuous+create_target")
