@@ -26,10 +26,13 @@ struct Batch: Sendable {
   private let last: JSONValue
   private let source: ReplicationPeer
   private let target: ReplicationPeer
+  /// Whether the source is asked for several documents at once.
+  private let usesBulkGet: Bool
 
   init(rows: [PeerChanges.Row], last: JSONValue, of replication: Replication) {
     (self.rows, self.last) = (rows, last)
     (source, target) = (replication.source, replication.target)
+    usesBulkGet = replication.request.usesBulkGet
   }
 
   /// Copies the revisions that the target lacks.
@@ -56,6 +59,10 @@ struct Batch: Sendable {
     _ revisions: [MissingRevision], _ attached: inout [MissingRevision], _ result: inout Result
   ) async throws {
     try Task.checkCancellation()
+    guard usesBulkGet else {
+      attached += revisions
+      return
+    }
     let fetched: FetchedRevisions?
     do { fetched = try await source.bulkGet(revisions) } catch is TooLongAnswer { fetched = nil }
     guard let fetched else {

@@ -230,7 +230,8 @@ extension Replication {
   /// Opens both ends and compares their checkpoints.
   private func begin() async throws -> Run {
     let sourceTime = try await source.open()
-    let targetTime = try await target.open(isCreating: request.createsTarget)
+    let targetTime = try await target.open(
+      creating: request.createsTarget ? request.creation : nil)
     var (logs, common) = ((ReplicationLog(), ReplicationLog()), (JSONValue(0), [JSONObject]()))
     if request.usesCheckpoints {
       logs = (try await source.log(id), try await target.log(id))

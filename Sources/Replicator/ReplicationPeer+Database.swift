@@ -7,12 +7,12 @@ import NIOHTTP1
 /// Source: CouchDB, "Replication protocol".
 extension ReplicationPeer {
   /// Makes sure that the database is there.
-  /// - Parameter isCreating: whether an absent one is created.
+  /// - Parameter creation: the query with which an absent one is created; nil if none is.
   /// - Returns: the start time of its instance.
   /// - Throws: ``ReplicationFailure`` with CouchDB's words.
-  func open(isCreating: Bool = false) async throws -> String {
-    if isCreating {
-      switch try await send(.PUT, attempts: attemptsToOpen).status {
+  func open(creating creation: String? = nil) async throws -> String {
+    if let creation {
+      switch try await send(.PUT, creation, attempts: attemptsToOpen).status {
       case 401: throw ReplicationFailure.unauthorized(name)
       case 403: throw ReplicationFailure.forbidden(name)
       default: break

@@ -21,6 +21,8 @@ package struct ReplicationRequest: Sendable, Equatable {
   let isContinuous: Bool
   /// Whether the target is created if it is absent.
   let createsTarget: Bool
+  /// The query with which it is created, such as `?q=2&n=1`; empty for none.
+  let creation: String
   let filter: Filter
   /// Where it begins as long as it has no checkpoint, instead of at the first change.
   let since: JSONValue?
@@ -29,6 +31,8 @@ package struct ReplicationRequest: Sendable, Equatable {
   let checkpointInterval: Duration
   /// Whether only winners are read, not conflicts.
   let winnersOnly: Bool
+  /// Whether the source is asked for several documents at once.
+  let usesBulkGet: Bool
 
   /// Whether an end is a database of this server.
   var isLocal: Bool { source.isLocal || target.isLocal }
@@ -38,6 +42,8 @@ package struct ReplicationRequest: Sendable, Equatable {
 
   /// The most ids of documents.
   static let maximumDocuments = 10_000
+  /// The longest text of `create_target_params`, in bytes.
+  private static let maximumCreation = 1_000
   /// The bounds of the time between two checkpoints, in milliseconds, and the standard of CouchDB.
   static let intervals = 100...3_600_000
   static let standardInterval = 30_000
@@ -46,8 +52,12 @@ package struct ReplicationRequest: Sendable, Equatable {
   /// - Parameter own: what ``PersonRemotes/own`` stands for.
   /// - Throws: 400 `bad_request`; 501 for what is not offered.
   package init(_ body: JSONNode, own: ReplicationEndpoint? = nil) throws {
-    for name in ["filter", "query_params", "proxy", "source_proxy", "target_proxy"]
-    where body[name].map({ !$0.isNull }) == true {
+    filter = try Self.filter(body)
+    guard body["query_params"].map({ $0.kind == .object }) ?? true else {
+      throw ServiceError.badRequest("parameter `query_params` must be an object")
+    }
+    for name in ["filter", "proxy", "source_proxy", "target_proxy"]
+    where body[name].map({ !$0.isNull && !$0.stringEquals("") }) == true {
       throw ServiceError(
         .notImplemented,
         "`\(name)` is not offered here; `selector` and `doc_ids` choose documents")
@@ -59,9 +69,10 @@ package struct ReplicationRequest: Sendable, Equatable {
     (source, target) = (try end("source"), try end("target"))
     isContinuous = try Self.flag(body, "continuous") ?? false
     createsTarget = try Self.flag(body, "create_target") ?? false
+    creation = try Self.creation(body["create_target_params"])
     usesCheckpoints = try Self.flag(body, "use_checkpoints") ?? true
     winnersOnly = try Self.flag(body, "winning_revs_only") ?? false
-    filter = try Self.filter(body)
+    usesBulkGet = try Self.flag(body, "use_bulk_get") ?? true
     since = try Self.since(body["since_seq"])
     let interval = body["checkpoint_interval"]
     let milliseconds = interval?.int ?? interval?.string.flatMap { Int($0) }
@@ -90,12 +101,27 @@ package struct ReplicationRequest: Sendable, Equatable {
     return node.value
   }
 
+  private static func creation(_ node: JSONNode?) throws -> String {
+    guard let node else { return "" }
+    guard node.kind == .object else {
+      throw ServiceError.badRequest("parameter `create_target_params` must be a JSON object")
+    }
+    guard node.offsets.count <= maximumCreation else {
+      throw ServiceError.badRequest("parameter `create_target_params` is too long")
+    }
+    let pairs = node.members.map { member in
+      let value = member.value.string ?? String(decoding: member.value.minified, as: UTF8.self)
+      return PathSegment.encode(member.name) + "=" + PathSegment.encode(value)
+    }
+    return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
+  }
+
   private static func filter(_ body: JSONNode) throws -> Filter {
     let documents = body["doc_ids"].flatMap { $0.isNull ? nil : $0 }
+    let function = body["filter"].flatMap { $0.isNull ? nil : $0 }
     let selector = body["selector"]
-    guard documents == nil || selector == nil else {
-      throw ServiceError.badRequest(
-        "`doc_ids`, `filter`, `selector` are mutually exclusive")
+    guard [documents != nil, selector != nil, function != nil].count(where: \.self) <= 1 else {
+      throw ServiceError.badRequest("`doc_ids`,`filter`,`selector` are mutually exclusive")
     }
     if let selector {
       guard selector.kind == .object else {
@@ -104,9 +130,11 @@ package struct ReplicationRequest: Sendable, Equatable {
       return .selector(selector.canonical)
     }
     guard let documents else { return .all }
-    guard documents.kind == .array, documents.count <= maximumDocuments else {
-      throw ServiceError.badRequest(
-        "parameter `doc_ids` must be an array of at most \(maximumDocuments) ids")
+    guard documents.kind == .array else {
+      throw ServiceError.badRequest("parameter `doc_ids` must be an array")
+    }
+    guard documents.count <= maximumDocuments else {
+      throw ServiceError.badRequest("parameter `doc_ids` has more than \(maximumDocuments) ids")
     }
     var ids: Set<String> = []
     for element in documents.elements {

@@ -112,7 +112,8 @@ def test_documents_are_chosen_by_id_and_selector(pair):
     by_id, by_selector = "t" + uuid.uuid4().hex, "t" + uuid.uuid4().hex
     answer = replicate(here, source.name, by_id, create_target=True, doc_ids=["d%2B3", "d+4", "none"])
     assert answer.json()["docs_written"] == 2, answer.text
-    answer = replicate(here, source.name, by_selector, create_target=True, selector={"n": {"$lt": 5}})
+    answer = replicate(here, source.name, by_selector, create_target=True, create_target_params={"q": "2", "n": 1},
+                       selector={"n": {"$lt": 5}})
     assert answer.json()["history"][0]["docs_written"] == 5
     assert here.call("GET", path(by_id)).json()["doc_count"] == 2
     ids = [row["id"] for row in here.call("GET", path(by_selector) + "/_all_docs").json()["rows"]]
@@ -131,7 +132,8 @@ def test_options_of_a_run(pair):
     assert replicate(here, *names, since_seq=since).json()["history"][0]["docs_written"] == 1
     # It has its own checkpoint and goes on there; one without `since_seq` copies what was before it, too.
     assert replicate(here, *names, since_seq=since).json()["no_changes"] is True
-    assert replicate(here, *names).json()["history"][0]["docs_written"] == 1
+    entry = replicate(here, *names, use_bulk_get=False).json()["history"][0]
+    assert (entry["docs_written"], entry["bulk_get_attempts"]) == (1, 0)
     assert content(target) == content(source)
 
 

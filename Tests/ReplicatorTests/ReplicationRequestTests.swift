@@ -64,6 +64,44 @@ struct ReplicationRequestTests {
         + "+continuous+create_target")
   }
 
+  /// Source: CouchDB, `couch_replicator_parse:convert_options/1` and `check_options/1`.
+  @Test(arguments: [
+    (#""cancel":1"#, "parameter `cancel` must be a boolean"),
+    (#""continuous":"true""#, "parameter `continuous` must be a boolean"),
+    (#""create_target":"true""#, "parameter `create_target` must be a boolean"),
+    (#""winning_revs_only":"foo""#, "parameter `winning_revs_only` must be a boolean"),
+    (#""use_bulk_get":0"#, "parameter `use_bulk_get` must be a boolean"),
+    (#""create_target_params":[]"#, "parameter `create_target_params` must be a JSON object"),
+    (#""query_params":42"#, "parameter `query_params` must be an object"),
+    (#""doc_ids":"a""#, "parameter `doc_ids` must be an array"),
+    (#""selector":[]"#, "parameter `selector` must be a JSON object"),
+    (#""doc_ids":[],"filter":"a/b""#, "`doc_ids`,`filter`,`selector` are mutually exclusive"),
+    (#""selector":{},"filter":"a/b""#, "`doc_ids`,`filter`,`selector` are mutually exclusive"),
+  ])
+  func malformedOptionHasCouchDBsWords(option: String, reason: String) throws {
+    let body = try ParsedJSON(
+      Array(#"{"source":"a","target":"b",\#(option)}"#.utf8), limits: .request
+    ).root
+    let error = #expect(throws: ServiceError.self) {
+      _ = try ReplicationCancellation.isAsked(body)
+      _ = try ReplicationRequest(body)
+    }
+    #expect(error?.code == .badRequest && error?.reason == reason)
+  }
+
+  @Test func targetIsCreatedWithTheGivenQuery() throws {
+    let request = try Self.request(
+      #"{"source":"a","target":"b","create_target_params":{"q":"2","n":1,"é&":true}}"#)
+    #expect(request.creation == "?q=2&n=1&%C3%A9%26=true")
+    #expect(
+      try Self.request(#"{"source":"a","target":"b","proxy":"","query_params":{}}"#).creation == "")
+    #expect(throws: ServiceError.self) {
+      try Self.request(
+        #"{"source":"a","target":"b","create_target_params":{"q":"\#(String(repeating: "1", count: 1_000))"}}"#
+      )
+    }
+  }
+
   @Test(arguments: [
     #"{}"#, #"{"source":"a"}"#, #"{"source":1,"target":"b"}"#, #"{"source":"A","target":"b"}"#,
     #"{"source":"ftp://h/a","target":"b"}"#, #"{"source":"http://","target":"b"}"#,
