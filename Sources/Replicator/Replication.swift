@@ -113,7 +113,6 @@ struct Replication: Sendable {
     // The changes that were there at the beginning, so that a source that always changes has an end.
     var rest: Int?
     while true {
-      while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
       if request.isContinuous || isDisplaceable, place.isWanted { throw Displaced() }
       var none: PeerChanges?
       if run.isCurrent {
@@ -122,6 +121,7 @@ struct Replication: Sendable {
         none = try await source.noChanges(since: run.progress.highest, of: request)
         try await turn.takeAgain()
       } else if turn.isWanted {
+        while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
         try await turn.takeAgain()
       }
       let changes =
@@ -136,6 +136,8 @@ struct Replication: Sendable {
         throw ReplicationFailure.badAnswer(source.name, "its changes do not go on")
       }
       run.progress.highest = changes.last
+      // They were read while the batches before them were copied.
+      while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
       if !changes.rows.isEmpty {
         run.begin(Batch(rows: changes.rows, last: changes.last, of: self), in: &group)
       }
