@@ -16,7 +16,7 @@ package struct BulkRequest: Sendable {
   /// The elements, in order.
   private(set) var elements: [Element]
   /// Whether the revisions are made here; false for a peer's revisions.
-  let isNewEdit: Bool
+  package let isNewEdit: Bool
   /// Whether `all_or_nothing` is requested, which CouchDB removed in version 2.
   let isAllOrNothing: Bool
 

@@ -33,7 +33,12 @@ package struct Timestamp: Sendable, Hashable, Comparable {
 
   /// RFC 3339 in UTC with milliseconds, `2026-11-21T02:09:00.000Z`. Moments outside the years 0 to 9999
   /// become the nearest moment in them.
-  package var rfc3339: String {
+  package var rfc3339: String { text(showingMilliseconds: true) }
+
+  /// The same in whole seconds, rounded down, as CouchDB writes it: `2026-11-21T02:09:00Z`.
+  package var rfc3339Seconds: String { text(showingMilliseconds: false) }
+
+  private func text(showingMilliseconds: Bool) -> String {
     let clipped = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
     let day = Timestamp(milliseconds: clipped).seconds.floored(by: 86_400)
     let inDay = clipped - day * 86_400_000
@@ -43,7 +48,8 @@ package struct Timestamp: Sendable, Hashable, Comparable {
       Self.digits(date.year, 4), "-", Self.digits(date.month, 2), "-", Self.digits(date.day, 2),
       "T",
       Self.digits(second / 3_600, 2), ":", Self.digits(second / 60 % 60, 2), ":",
-      Self.digits(second % 60, 2), ".", Self.digits(millisecond, 3), "Z",
+      Self.digits(second % 60, 2),
+      showingMilliseconds ? "." + Self.digits(millisecond, 3) : "", "Z",
     ].joined()
   }
 

@@ -52,6 +52,11 @@ struct PeerChanges: Sendable {
   }
 }
 
+extension JSONValue {
+  /// A sequence as text: a string as it is, as CouchDB shows it, and anything else as JSON.
+  var sequenceText: String { string ?? String(decoding: bytes, as: UTF8.self) }
+}
+
 extension JSONNode {
   /// The value, if it is no longer than a sequence may be.
   var short: JSONNode? { offsets.count <= PeerChanges.maximumSequenceBytes ? self : nil }

@@ -1,4 +1,5 @@
 import Documents
+import Glibc
 package import JSON
 
 /// One replication, as the administrator sees it.
@@ -91,7 +92,7 @@ package struct ReplicationJob: Sendable {
     guard isRunning else { return nil }
     var task: JSONObject = [
       "type": "replication", "replication_id": .string(id), "node": "nonode@nohost",
-      "pid": .null, "process_status": "waiting", "user": .null,
+      "pid": Self.process, "process_status": "waiting", "user": .null,
       "database": database, "doc_id": documentID, "source": .string(request.source.name),
       "target": .string(request.target.name), "continuous": .bool(request.isContinuous),
       "started_on": .count(Int(startedAt.seconds)), "updated_on": .count(Int(updatedAt.seconds)),
@@ -100,6 +101,9 @@ package struct ReplicationJob: Sendable {
     for (name, value) in info.members { task.append(name, value) }
     return task
   }
+
+  /// The process that runs it: the server's own.
+  private static let process = JSONValue.string(String(getpid()))
 
   private var database: JSONValue { document.map { .string($0.database) } ?? .null }
   private var documentID: JSONValue { document.map { .string($0.id) } ?? .null }
@@ -113,8 +117,9 @@ package struct ReplicationJob: Sendable {
   /// The counts.
   var info: JSONObject {
     var info: JSONObject = [
-      "source_seq": progress.highest, "through_seq": progress.through,
-      "checkpointed_source_seq": progress.committed,
+      "source_seq": .string(progress.highest.sequenceText),
+      "through_seq": .string(progress.through.sequenceText),
+      "checkpointed_source_seq": .string(progress.committed.sequenceText),
       "changes_pending": progress.pending.map { .count($0) } ?? .null,
     ]
     for (name, value) in progress.statistics.task.members { info.append(name, value) }
@@ -153,17 +158,18 @@ package struct ReplicationJob: Sendable {
   package var scheduled: JSONObject {
     let events = history.map { event -> JSONValue in
       var object: JSONObject = [
-        "timestamp": .string(event.time.rfc3339), "type": .string(event.type),
+        "timestamp": .string(event.time.rfc3339Seconds), "type": .string(event.type),
       ]
       if let reason = event.reason { object.append("reason", .string(reason)) }
       return .object(object)
     }
     return [
-      "id": .string(id), "pid": .null, "source": .string(request.source.name),
+      "id": .string(id), "pid": isRunning ? Self.process : .null,
+      "source": .string(request.source.name),
       "target": .string(request.target.name), "database": database, "user": .null,
       "doc_id": documentID, "info": .object(shownInfo),
       "history": .array(events), "node": "nonode@nohost",
-      "start_time": .string(startedAt.rfc3339),
+      "start_time": .string(startedAt.rfc3339Seconds),
     ]
   }
 }

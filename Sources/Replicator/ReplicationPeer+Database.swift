@@ -117,7 +117,7 @@ extension ReplicationPeer {
     since: JSONValue, limit: Int, of request: ReplicationRequest, isWaiting: Bool = false
   ) async throws -> PeerChanges {
     let longest = isWaiting ? PeerAnswer.shortBytes : PeerAnswer.maximumBytes
-    let since = since.string ?? String(decoding: since.bytes, as: UTF8.self)
+    let since = since.sequenceText
     let (feed, wait) = (isWaiting ? "longpoll" : "normal", String(Self.longestWait))
     let (style, most) = (request.winnersOnly ? "main_only" : "all_docs", String(limit))
     let (filter, body): (String?, [UInt8]?) =

@@ -149,6 +149,20 @@ package struct ReplicationRequest: Sendable, Equatable {
 }
 
 extension ReplicationRequest {
+  /// Checks a document that describes a replication before it is written. One that is deleted, or that says that its
+  /// replication has failed, need not be right, and what is not offered here fails when it begins.
+  ///
+  /// Source: CouchDB, `couch_replicator_docs:before_doc_update/3`.
+  /// - Throws: 403 `forbidden`.
+  package static func check(_ document: JSONNode) throws {
+    guard document["_deleted"]?.bool != true,
+      document["_replication_state"]?.stringEquals("failed") != true
+    else { return }
+    do { _ = try ReplicationRequest(document) } catch let error as ServiceError
+      where error.code == .badRequest
+    { throw ServiceError(.forbidden, error.reason) }
+  }
+
   /// The id of the checkpoints: 32 hex digits. It depends on this server, the ends without their passwords, the filter and
   /// `since_seq`, so that the same request continues where the last one ended. CouchDB hashes the same ingredients, in Erlang's form.
   ///

@@ -96,20 +96,26 @@ package struct ReplicatorDatabase: Sendable {
     }
   }
 
-  /// Notes in a document what became of its replication. A document that was changed meanwhile stays as it is. Former
-  /// bodies, which have encrypted credentials, are not kept.
+  /// The members in which a replicator notes what became of a replication.
+  private static let notes = [
+    "_replication_state", "_replication_state_time", "_replication_state_reason",
+    "_replication_stats", "_replication_id",
+  ]
+
+  /// Notes in a document what became of its replication, instead of what was noted there before. A document that was changed
+  /// meanwhile stays as it is. Former bodies, which have encrypted credentials, are not kept.
   /// - Parameter members: the members to set.
   func note(
     _ members: JSONObject, in id: DocumentID, _ revision: RevisionID
   ) async throws {
-    try await stores.withStore(.named(name), creating: false) { store in
+    try await stores.withStore(.named(name), creating: false) { [notes = Self.notes] store in
       _ = try await store?.update(loading: [id], as: .server) { changes in
         changes.keepsHistory = false
         guard let document = try changes.view.document(id), document.revision == revision,
           let body = try JSONValue(parsing: document.body, limits: .stored).object
         else { return }
         var noted = JSONObject(
-          body.members.filter { members[$0.name] == nil }.map { ($0.name, $0.value) })
+          body.members.filter { !notes.contains($0.name) }.map { ($0.name, $0.value) })
         for (name, value) in members.members { noted.append(name, value) }
         let bytes = JSONValue.object(noted).bytes
         try changes.put(

@@ -13,6 +13,8 @@ struct ReplicatorDocument: Sendable {
     let time: String?
     let reason: String?
     let statistics: JSONObject?
+    /// When the replication began that is complete.
+    let start: String?
   }
 
   /// Why it is not done, for what is not said in the document itself. It is tried again.
@@ -35,7 +37,7 @@ struct ReplicatorDocument: Sendable {
   let updated: Timestamp
   let source: String?
   let target: String?
-  /// The id of the replication; nil before it is known, and for a document that is wrong.
+  /// The id of the replication; nil before it is known, and for one that is complete or a document that is wrong.
   var job: String?
   private(set) var note: Note?
   var trouble: Trouble?
@@ -53,24 +55,23 @@ struct ReplicatorDocument: Sendable {
   /// Reads a stored document. Nothing in it need be right.
   init(_ document: Document, _ body: JSONNode) {
     (id, revision, updated) = (document.id, document.revision, document.updated)
-    func name(_ end: JSONNode?) -> String? {
-      let name = end?.string ?? end?["url"]?.string
-      return name.flatMap { $0.utf8.count <= ReplicationEndpoint.maximumBytes ? $0 : nil }
-    }
+    // As in CouchDB, one that is no database is not shown, because a password may be in it.
+    func name(_ end: JSONNode?) -> String? { try? ReplicationEndpoint(end, as: "end").name }
     func text(_ name: String) -> String? {
       body[name]?.string.map { String($0.prefix(Self.mostCharacters)) }
     }
     (source, target) = (name(body["source"]), name(body["target"]))
     // These are the states of a replication that goes on, which older versions of CouchDB wrote.
     if let state = text("_replication_state"), state != "triggered", state != "error" {
-      let statistics = body["_replication_stats"]
+      let statistics = body["_replication_stats"].flatMap {
+        $0.offsets.count <= Self.mostStatistics ? $0.value.object : nil
+      }
+      let counts = statistics?.members.filter { $0.name != "start_time" }
       note = Note(
         state: state, time: text("_replication_state_time"),
         reason: text("_replication_state_reason"),
-        statistics: statistics.flatMap {
-          $0.offsets.count <= Self.mostStatistics ? $0.value.object : nil
-        })
-      job = text("_replication_id")
+        statistics: counts.map { JSONObject($0.map { ($0.name, $0.value) }) },
+        start: statistics?["start_time"]?.string)
     }
   }
 
@@ -86,13 +87,14 @@ struct ReplicatorDocument: Sendable {
         info = note.statistics.map { .object($0) } ?? .null
       }
     } else if let trouble {
-      state = trouble.isLasting ? "failed" : "crashing"
+      state = trouble.isLasting ? "failed" : "error"
       info = ["error": .string(trouble.reason)]
     } else if let job {
       (state, info) = (.string(job.state.rawValue), .object(job.shownInfo))
     }
     let hasFailed = trouble != nil || note?.state == "failed"
-    let updated = note?.time ?? (job?.updatedAt ?? self.updated).rfc3339
+    let updated = note?.time ?? (job?.updatedAt ?? self.updated).rfc3339Seconds
+    let start = note?.start ?? (job?.startedAt ?? self.updated).rfc3339Seconds
     return [
       "database": .string(database), "doc_id": .string(id.text),
       "id": self.job.map { .string($0) } ?? .null, "node": "nonode@nohost",
@@ -100,7 +102,7 @@ struct ReplicatorDocument: Sendable {
       "state": state, "info": info,
       "error_count": .count(job?.errorCount ?? (hasFailed ? 1 : 0)),
       "last_updated": .string(updated),
-      "start_time": .string((job?.startedAt ?? self.updated).rfc3339),
+      "start_time": .string(start),
       "source_proxy": .null, "target_proxy": .null,
     ]
   }

@@ -296,12 +296,13 @@ package final class ReplicatorDocuments: Sendable {
   private func complete(
     _ document: ReplicatorDocument, _ job: ReplicationJob
   ) async {
-    let statistics = database.name == .remotes ? job.plainCounts : job.info
+    var statistics = database.name == .remotes ? job.plainCounts : job.info
+    if database.name == .replicator {
+      statistics.append("start_time", .string(job.startedAt.rfc3339Seconds))
+    }
     var pause = ReplicationJobs.pauses.lowerBound
     while !Task.isCancelled {
-      let members: JSONObject = [
-        "_replication_id": .string(job.id), "_replication_stats": .object(statistics),
-      ]
+      let members: JSONObject = ["_replication_stats": .object(statistics)]
       if (try? await note("completed", members, document)) != nil { return }
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, ReplicationJobs.pauses.upperBound)
@@ -312,7 +313,7 @@ package final class ReplicatorDocuments: Sendable {
     _ name: String, _ members: JSONObject, _ document: ReplicatorDocument
   ) async throws {
     var noted: JSONObject = [
-      "_replication_state": .string(name), "_replication_state_time": .string(now().rfc3339),
+      "_replication_state": .string(name), "_replication_state_time": .string(now().rfc3339Seconds),
     ]
     for (name, value) in members.members { noted.append(name, value) }
     guard let revision = document.revision else { return }

@@ -80,7 +80,22 @@ struct ReplicatorRouteTests {
           .administrator, .get, "/couch/_scheduler/\(path)?skip=1&limit=1")
         #expect(page.json["total_rows"] == 3)
         #expect(page.json["docs"]?.array?.map { $0["doc_id"] } == ["b"])
+        for (states, ids) in [
+          ("Running", ["a", "c"]), ("failed,error", ["b"]), ("", ["a", "b", "c"]),
+        ] {
+          let chosen = try await api.call(
+            .administrator, .get, "/couch/_scheduler/\(path)?states=\(states)")
+          #expect(chosen.json["total_rows"] == 3)
+          #expect(chosen.json["docs"]?.array?.map { $0["doc_id"]?.string } == ids)
+        }
       }
+      let unknown = try await api.call(
+        .administrator, .get, "/couch/_scheduler/docs?states=running,late")
+      #expect(unknown.status == 400 && unknown.error == "query_parse_error")
+      #expect(
+        unknown["reason"]
+          == "Unknown states [late]. Choose from: [initializing,error,running,pending,crashing,completed,failed]"
+      )
       let one = try await api.call(.administrator, .get, "/couch/_scheduler/docs/_replicator/a")
       #expect(one["doc_id"] == "a")
       for path in ["_replicator/none", "plans", "plans/a"] {
@@ -105,6 +120,33 @@ struct ReplicatorRouteTests {
         let stored = try await api.call(.administrator, .get, path + "/" + id)
         #expect(stored.json["n"] == 2 && stored.json["secret"] == nil)
       }
+    }
+  }
+
+  @Test func malformedDocumentIsRefusedHoweverAClientWritesIt() async throws {
+    try await AccountAPIFixture.open { api in
+      let path = "/couch/_replicator"
+      #expect(try await api.call(.administrator, .put, path).status == 201)
+      let (wrong, right) = (#"{"wrong":1}"#, #"{"_id":"b"}"#)
+      for reply in [
+        try await api.call(.administrator, .put, path + "/a", body: wrong),
+        try await api.call(.administrator, .post, path, body: wrong),
+        try await api.call(
+          .administrator, .post, path + "/_bulk_docs", body: "{\"docs\":[\(right),\(wrong)]}"),
+      ] {
+        #expect(reply.status == 403 && reply.error == "forbidden")
+        #expect(reply["reason"] == "it is wrong")
+      }
+      // As in CouchDB, nothing of such a request is written. Design and local documents describe no replication, and a
+      // peer's revisions are stored.
+      #expect(try await api.call(.administrator, .get, path + "/b").status == 404)
+      for id in ["_design/a", "_local/a"] {
+        let put = try await api.call(.administrator, .put, "\(path)/\(id)", body: wrong)
+        #expect(put.status == 201)
+      }
+      let replicated = try await api.call(
+        .administrator, .put, path + "/c?new_edits=false", body: #"{"_rev":"1-a","wrong":1}"#)
+      #expect(replicated.status == 201)
     }
   }
 

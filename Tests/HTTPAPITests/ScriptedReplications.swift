@@ -29,6 +29,9 @@ struct ScriptedReplications: Replications {
   func scheduledDocument(_ id: String) -> JSONObject? {
     ["a", "b", "c"].contains(id) ? Self.document(id) : nil
   }
+  func check(_ document: JSONNode) throws {
+    if document["wrong"] != nil { throw ServiceError(.forbidden, "it is wrong") }
+  }
   func sealed(_ document: JSONNode) throws -> JSONNode {
     let members = document.members.filter { $0.name != "secret" }
     return try ParsedJSON(
@@ -55,10 +58,12 @@ struct ScriptedReplications: Replications {
 
   var limits: [(name: String, value: Int, unit: String)] { [] }
 
+  /// `b` has failed, the others run.
   private static func document(_ id: String) -> JSONObject {
     [
       "database": "_replicator", "doc_id": .string(id), "id": "1", "source": "a", "target": "b",
-      "state": "running", "info": .null, "error_count": 0, "last_updated": "1970-01-01T00:00:00Z",
+      "state": id == "b" ? "failed" : "running", "info": .null, "error_count": 0,
+      "last_updated": "1970-01-01T00:00:00Z",
       "start_time": "1970-01-01T00:00:00Z",
     ]
   }

@@ -220,7 +220,7 @@ def test_target_that_is_made_anew_gets_all_documents_again(pair):
     source.bulk(*({"_id": f"d{n}"} for n in range(5)))
     job = replicate(here, *names, continuous=True, checkpoint_interval=200).json()["_local_id"]
     wait_until(lambda: target.call("GET", "").json()["doc_count"] == 5)
-    wait_until(lambda: tasks(here, job)[0]["checkpointed_source_seq"] != 0)
+    wait_until(lambda: tasks(here, job)[0]["checkpointed_source_seq"] != "0")
     here.call("DELETE", path(target.name))
     here.create(target.name)
     source.put("later", n=1)

@@ -83,7 +83,7 @@ import Testing
     try await fixture.write("a", ["source": .object(sealed), "target": "x"])
     try await fixture.write("b", Self.local)
     await fixture.follow { fixture.state(of: "b") != nil }
-    #expect(fixture.state(of: "a") == "crashing" && fixture.jobs.counts.started == 1)
+    #expect(fixture.state(of: "a") == "error" && fixture.jobs.counts.started == 1)
     #expect(try await fixture.documents.scheduled("a")?["info"]?["error"] == "No key now")
   }
 

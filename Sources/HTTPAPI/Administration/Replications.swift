@@ -17,6 +17,9 @@ package protocol Replications: Sendable {
   var scheduledDocuments: [JSONObject] { get }
   /// One of them.
   func scheduledDocument(_ id: String) async throws -> JSONObject?
+  /// Checks a document that describes a replication before a client writes it.
+  /// - Throws: 403 for one that is malformed.
+  func check(_ document: JSONNode) throws
   /// Encrypts the credentials in a document that describes a replication.
   func sealed(_ document: JSONNode) async throws -> JSONNode
   /// Why such a document can't be stored as it is; nil if it can.

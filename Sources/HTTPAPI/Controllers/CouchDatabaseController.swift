@@ -33,7 +33,8 @@ struct CouchDatabaseController: Sendable {
         var body = try await call.couchBulk(
           store.documentLimits, stored: store.storedBytes, bodyFiles)
         if case .short(var request) = body, store.replications != nil {
-          try await request.change { try await store.sealed($0) }
+          let isNewEdit = request.isNewEdit
+          try await request.change { try await store.sealed($0, isNewEdit: isNewEdit) }
           body = .short(request)
         }
         let answer = try await store.write { [body] database in

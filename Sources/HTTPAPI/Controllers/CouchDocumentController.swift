@@ -97,7 +97,7 @@ struct CouchDocumentController: Sendable {
     case .document(let id):
       let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
       let isNewEdit = !parameters.isFalse("new_edits")
-      let body = try await store.sealed(body)
+      let body = try await store.sealed(body, as: id, isNewEdit: isNewEdit)
       let answer = try await store.write { database in
         try await database.put(id, body, base: base, isNewEdit: isNewEdit)
       }

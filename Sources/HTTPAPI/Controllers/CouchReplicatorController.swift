@@ -37,17 +37,18 @@ struct CouchReplicatorController: Sendable {
         .list(replications.activeTasks) { $1.value(.object($0)) }
       },
       .couchAdministrator(.get, "/_scheduler/jobs") { call, _ in
-        try Self.page(of: replications.scheduledJobs, as: "jobs", call)
+        let jobs = replications.scheduledJobs
+        return try Self.page(of: jobs, outOf: jobs.count, as: "jobs", call)
       },
       .couchAdministrator(.get, "/_scheduler/jobs/{job}") { call, _ in
         try Self.one(replications.scheduledJob(try call.parameter("job").replacingSpaces))
       },
       .couchAdministrator(.get, "/_scheduler/docs") { call, _ in
-        try Self.page(of: replications.scheduledDocuments, as: "docs", call)
+        try documents(call)
       },
       .couchAdministrator(.get, "/_scheduler/docs/{db}") { call, _ in
         try Self.requireReplicator(call)
-        return try Self.page(of: replications.scheduledDocuments, as: "docs", call)
+        return try documents(call)
       },
       .couchAdministrator(.get, "/_scheduler/docs/{db}/{docid}") { call, _ in
         try Self.requireReplicator(call)
@@ -80,14 +81,36 @@ struct CouchReplicatorController: Sendable {
     return response(.ok, job)
   }
 
+  /// The states of replications.
+  ///
+  /// Source: CouchDB, `couch_replicator:replication_states/0`.
+  private static let states = [
+    "initializing", "error", "running", "pending", "crashing", "completed", "failed",
+  ]
+
+  /// The documents, or those in the states of the parameter `states`.
+  private func documents(_ call: Call) throws -> Response {
+    let text = try call.couchParameters()["states"] ?? ""
+    let wanted = text.lowercased().split(separator: ",").map { String($0) }
+    let unknown = wanted.filter { !Self.states.contains($0) }
+    guard unknown.isEmpty else {
+      throw ServiceError.badQuery(
+        "Unknown states [\(unknown.joined(separator: ",").prefix(64))]. "
+          + "Choose from: [\(Self.states.joined(separator: ","))]")
+    }
+    let all = replications.scheduledDocuments
+    let chosen = all.filter { wanted.isEmpty || wanted.contains($0["state"]?.string ?? "") }
+    return try Self.page(of: chosen, outOf: all.count, as: "docs", call)
+  }
+
   private static func page(
-    of jobs: [JSONObject], as name: String, _ call: Call
+    of jobs: [JSONObject], outOf total: Int, as name: String, _ call: Call
   ) throws -> Response {
     let parameters = try call.couchParameters()
     let offset = min(try parameters.count("skip") ?? 0, jobs.count)
     let page = jobs.dropFirst(offset).prefix(try parameters.count("limit") ?? listedJobs)
     return .json(headers: Response.couchFields) { writer in
-      writer.member("total_rows", jobs.count)
+      writer.member("total_rows", total)
       writer.member("offset", offset)
       writer.array(name, of: page) { $1.value(.object($0)) }
     }

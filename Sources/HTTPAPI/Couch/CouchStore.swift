@@ -76,8 +76,16 @@ struct CouchStore: Sendable {
   }
 
   /// A document as it is stored: in the replicator's database its credentials are encrypted.
-  func sealed(_ body: JSONNode) async throws -> JSONNode {
+  /// - Parameter id: its id; nil for the one in the body.
+  /// - Parameter isNewEdit: false for a peer's revision, which need not describe a replication.
+  /// - Throws: 403 for one that should describe a replication and does not.
+  func sealed(
+    _ body: JSONNode, as id: DocumentID? = nil, isNewEdit: Bool = true
+  ) async throws -> JSONNode {
     guard let replications, body.kind == .object else { return body }
+    // Ids with `_` are those of design documents and of local ones.
+    let isNamed = (id?.text ?? body["_id"]?.string)?.utf8.first == UInt8(ascii: "_")
+    if isNewEdit, !isNamed { try replications.check(body) }
     return try await replications.sealed(body)
   }
 
