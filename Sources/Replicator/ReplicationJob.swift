@@ -92,7 +92,7 @@ package struct ReplicationJob: Sendable {
     guard isRunning else { return nil }
     var task: JSONObject = [
       "type": "replication", "replication_id": .string(id), "node": "nonode@nohost",
-      "pid": Self.process, "process_status": "waiting", "user": .null,
+      "pid": Self.process, "process_status": "waiting", "user": user,
       "database": database, "doc_id": documentID, "source": .string(request.source.name),
       "target": .string(request.target.name), "continuous": .bool(request.isContinuous),
       "started_on": .count(Int(startedAt.seconds)), "updated_on": .count(Int(updatedAt.seconds)),
@@ -105,6 +105,7 @@ package struct ReplicationJob: Sendable {
   /// The process that runs it: the server's own.
   private static let process = JSONValue.string(String(getpid()))
 
+  private var user: JSONValue { request.user.map { .string($0) } ?? .null }
   private var database: JSONValue { document.map { .string($0.database) } ?? .null }
   private var documentID: JSONValue { document.map { .string($0.id) } ?? .null }
 
@@ -166,7 +167,7 @@ package struct ReplicationJob: Sendable {
     return [
       "id": .string(id), "pid": isRunning ? Self.process : .null,
       "source": .string(request.source.name),
-      "target": .string(request.target.name), "database": database, "user": .null,
+      "target": .string(request.target.name), "database": database, "user": user,
       "doc_id": documentID, "info": .object(shownInfo),
       "history": .array(events), "node": "nonode@nohost",
       "start_time": .string(startedAt.rfc3339Seconds),

@@ -115,13 +115,16 @@ package final class ReplicationJobs: Sendable {
 
   /// Carries out a `POST /_replicate`.
   /// - Parameter server: the id of this server, which stays the same as long as its data exist.
+  /// - Parameter user: who asks.
   /// - Throws: 400 `bad_request`; 429 if there are too many replications; 503 if the server is stopping.
-  package func replicate(_ body: JSONNode, on server: String) throws -> Reply {
+  package func replicate(
+    _ body: JSONNode, on server: String, by user: String? = nil
+  ) throws -> Reply {
     if try ReplicationCancellation.isAsked(body) {
       let id = try ReplicationCancellation.id(in: body) ?? ReplicationRequest(body).id(on: server)
       return cancel(id) ? .cancelled(id: id) : .absent
     }
-    let request = try ReplicationRequest(body)
+    let request = try ReplicationRequest(body, by: user)
     let id = request.id(on: server)
     let task = try state.withLock { state throws(ServiceError) in
       let known = state.jobs[id]

@@ -17,6 +17,8 @@ package struct ReplicationRequest: Sendable, Equatable {
 
   let source: ReplicationEndpoint
   let target: ReplicationEndpoint
+  /// Who asked for it, or who a document says did, for the administrator's lists; nil if nobody is named.
+  let user: String?
   /// Whether it waits for further changes when it has read all.
   let isContinuous: Bool
   /// Whether the target is created if it is absent.
@@ -40,6 +42,8 @@ package struct ReplicationRequest: Sendable, Equatable {
   /// Whose own remote it is; nil for the administrator's.
   var person: AccountID? { source.person ?? target.person }
 
+  /// The longest name of a user that is kept, in characters.
+  private static let mostOfName = 200
   /// The most ids of documents.
   static let maximumDocuments = 10_000
   /// The longest text of `create_target_params`, in bytes.
@@ -50,8 +54,14 @@ package struct ReplicationRequest: Sendable, Equatable {
 
   /// Reads a body.
   /// - Parameter own: what ``PersonRemotes/own`` stands for.
+  /// - Parameter user: who asks for it; nil for a document.
   /// - Throws: 400 `bad_request`; 501 for what is not offered.
-  package init(_ body: JSONNode, own: ReplicationEndpoint? = nil) throws {
+  package init(
+    _ body: JSONNode, own: ReplicationEndpoint? = nil, by user: String? = nil
+  ) throws {
+    self.user = (user ?? body["user_ctx"]?["name"]?.string).map {
+      String($0.prefix(Self.mostOfName))
+    }
     filter = try Self.filter(body)
     guard body["query_params"].map({ $0.kind == .object }) ?? true else {
       throw ServiceError.badRequest("parameter `query_params` must be an object")

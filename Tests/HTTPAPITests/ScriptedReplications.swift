@@ -7,7 +7,7 @@ import Stores
 /// Replications for tests. The one with source `absent` fails, and any other one answers its server's id. A continuous one
 /// has the id `1+continuous`, which can be ended.
 struct ScriptedReplications: Replications {
-  func replicate(_ body: JSONNode, on server: String) -> ReplicationReply {
+  func replicate(_ body: JSONNode, on server: String, by user: String?) -> ReplicationReply {
     if body["cancel"]?.bool == true {
       return body["id"]?.string == "1+continuous" ? .cancelled("1+continuous") : .absent
     }

@@ -169,7 +169,9 @@ def test_continuous_one_follows_until_it_is_ended(pair):
     wait_until(lambda: target.call("GET", "/b").status_code == 200)
     wait_until(lambda: tasks(here, job)[0]["docs_written"] == 2)
     task = tasks(here, job)[0]
-    assert task["type"] == "replication" and task["continuous"]
+    assert task["type"] == "replication" and task["continuous"] and task["user"] == here.name
+    assert task["pid"] == str(here.server.process.pid) and task["database"] is task["doc_id"] is None
+    assert all(isinstance(task[name], str) for name in ("source_seq", "through_seq", "checkpointed_source_seq"))
     assert here.password not in str(task) and "://127" in task["source"]
     jobs = here.call("GET", "/_scheduler/jobs").json()
     assert job in [found["id"] for found in jobs["jobs"]] and jobs["total_rows"] == len(jobs["jobs"])

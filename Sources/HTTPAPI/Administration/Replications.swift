@@ -6,7 +6,10 @@ package import Stores
 /// The replications that this server runs. The composition root supplies it; HTTPAPI does not know the implementation.
 package protocol Replications: Sendable {
   /// Begins or ends a replication, as a body says.
-  func replicate(_ body: JSONNode, on server: String) async throws -> ReplicationReply
+  /// - Parameter user: who asks.
+  func replicate(
+    _ body: JSONNode, on server: String, by user: String?
+  ) async throws -> ReplicationReply
   /// The elements of `_active_tasks`.
   var activeTasks: [JSONObject] { get }
   /// The elements of `_scheduler/jobs`, ordered by id.

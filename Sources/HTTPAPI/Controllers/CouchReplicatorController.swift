@@ -23,10 +23,11 @@ struct CouchReplicatorController: Sendable {
 
   var routes: [Route] {
     [
-      .couchAdministrator(.post, "/_replicate") { call, _ in
+      .couchAdministrator(.post, "/_replicate") { call, caller in
         let body = try await call.couchObject()
         guard let server = try await databases.stores.serverID() else { throw Self.noServerID }
-        let reply = try await replications.replicate(body, on: server)
+        let reply = try await replications.replicate(
+          body, on: server, by: caller.username)
         if let act = Self.act(reply) {
           databases.accounts.audit.note(
             AuditEvent(act, by: .administrator, about: "replication"))

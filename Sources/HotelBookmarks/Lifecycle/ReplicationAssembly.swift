@@ -66,8 +66,10 @@ struct ReplicationAssembly: Sendable {
 }
 
 extension ReplicationAssembly: Replications {
-  func replicate(_ body: JSONNode, on server: String) throws -> ReplicationReply {
-    switch try jobs.replicate(body, on: server) {
+  func replicate(
+    _ body: JSONNode, on server: String, by user: String?
+  ) throws -> ReplicationReply {
+    switch try jobs.replicate(body, on: server, by: user) {
     case .absent: .absent
     case .cancelled(let id): .cancelled(id)
     case .continuous(let id): .continuous(id)
