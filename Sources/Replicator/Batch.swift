@@ -137,8 +137,9 @@ extension Batch.Result {
 struct BatchSize: Sendable, Equatable {
   /// The bounds; 500 as in CouchDB.
   static let bounds = 10...500
-  /// A batch that takes less is quick, one that takes more is slow.
-  static let quick = Duration.seconds(1)
+  /// A batch that takes less is quick, one that takes more is slow. One of twice the size takes less than the slow one, and
+  /// three round trips to the other side of the world are quick.
+  static let quick = Duration.seconds(4)
   static let slow = Duration.seconds(10)
 
   private(set) var count = 100

@@ -94,6 +94,9 @@ struct ReplicationLogTests {
 
   @Test func batchesAdapt() {
     var size = BatchSize()
+    // Three round trips to a distant server once kept batches at their first size.
+    size.note(.seconds(3), isSplit: false)
+    #expect(size.count == 200)
     for _ in 0..<9 { size.note(.milliseconds(1), isSplit: false) }
     #expect(size.count == BatchSize.bounds.upperBound)
     size.note(.seconds(5), isSplit: false)
