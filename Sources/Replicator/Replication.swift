@@ -21,7 +21,7 @@ struct Replication: Sendable {
     var bytes = 0
     /// When the run began.
     let began = ContinuousClock.now
-    /// How many changes follow; nil if the source does not say.
+    /// How many changes are not done with; nil if the source does not say.
     var pending: Int?
   }
 
@@ -126,7 +126,7 @@ struct Replication: Sendable {
       }
       let changes =
         if let none { none } else { try await next(run.progress.highest, &size) }
-      run.progress.pending = changes.pending
+      run.noteRead(changes.rows.count, following: changes.pending)
       rest = rest ?? changes.pending.map { $0 + changes.rows.count }
       rest = rest.map { $0 - changes.rows.count }
       let isRead =
@@ -200,7 +200,27 @@ extension Replication {
     var waiting: [Int] = []
     var done: [Int: JSONValue] = [:]
     var count = 0
+    /// How many changes follow those that were read, and how many of these are not done with.
+    private var following: Int?
+    private var open = 0
     var checkpointed = ContinuousClock.now
+
+    init(
+      _ session: ReplicationSession, times: (source: String, target: String),
+      logs: (source: ReplicationLog, target: ReplicationLog), _ progress: Progress,
+      answer: JSONObject
+    ) {
+      (self.session, self.progress, self.answer) = (session, progress, answer)
+      (sourceTime, targetTime) = times
+      (sourceLog, targetLog) = logs
+    }
+
+    /// Notes that changes were read.
+    mutating func noteRead(_ count: Int, following: Int?) {
+      self.following = following
+      open += count
+      progress.pending = following.map { $0 + open }
+    }
 
     mutating func begin(
       _ batch: Batch, in group: inout ThrowingTaskGroup<Batch.Result, any Error>
@@ -215,6 +235,8 @@ extension Replication {
       progress.statistics = progress.statistics + result.statistics
       progress.changes += result.changes
       progress.bytes += result.bytes
+      open -= result.changes
+      progress.pending = following.map { $0 + open }
       done[result.number] = result.last
       while let first = waiting.first, let last = done.removeValue(forKey: first) {
         waiting.removeFirst()
@@ -250,8 +272,7 @@ extension Replication {
     var answer: JSONObject = ["no_changes": true]
     for (name, value) in logs.0.body.members { answer.append(name, value) }
     return Run(
-      session: session, sourceTime: sourceTime, targetTime: targetTime, sourceLog: logs.0,
-      targetLog: logs.1, progress: progress, answer: answer)
+      session, times: (sourceTime, targetTime), logs: logs, progress, answer: answer)
   }
 
   /// Notes on both ends how far the run has come, first at the source.

@@ -107,6 +107,22 @@ struct ReplicationLogTests {
     #expect(size.count == BatchSize.bounds.lowerBound)
   }
 
+  /// A person once saw a total that grew while the first changes were copied.
+  @Test func changesThatAreBeingCopiedArePending() {
+    let session = ReplicationSession(
+      id: "s", began: Timestamp(milliseconds: 0), since: 0, history: [], isByDocuments: false)
+    var run = Replication.Run(
+      session, times: ("1", "2"), logs: (ReplicationLog(), ReplicationLog()), .init(), answer: [:])
+    run.noteRead(3, following: 10)
+    #expect(run.progress.pending == 13)
+    run.noteRead(10, following: 0)
+    #expect(run.progress.pending == 13)
+    run.finish(Batch.Result(number: 0, last: 3, changes: 3))
+    #expect(run.progress.pending == 10 && run.progress.changes == 3)
+    run.noteRead(1, following: nil)
+    #expect(run.progress.pending == nil)
+  }
+
   @Test func onlyTheAskedRevisionIsTaken() throws {
     let asked = MissingRevision(id: "a", revision: "2-b", ancestors: [])
     for (text, isTaken) in [
