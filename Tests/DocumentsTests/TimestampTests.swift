@@ -22,7 +22,7 @@ import Testing
     ] as [(Int64, String)])
   func isWrittenAsRFC3339(_ milliseconds: Int64, _ wanted: String) {
     #expect(Timestamp(milliseconds: milliseconds).rfc3339 == wanted)
-    #expect(Timestamp(milliseconds: milliseconds).rfc3339Seconds == wanted.prefix(19) + "Z")
+    #expect(Timestamp(milliseconds: milliseconds).rfc3339Seconds == String(wanted.prefix(19)) + "Z")
   }
 
   @Test(

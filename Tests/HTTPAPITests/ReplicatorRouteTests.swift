@@ -86,7 +86,7 @@ struct ReplicatorRouteTests {
           let chosen = try await api.call(
             .administrator, .get, "/couch/_scheduler/\(path)?states=\(states)")
           #expect(chosen.json["total_rows"] == 3)
-          #expect(chosen.json["docs"]?.array?.map { $0["doc_id"]?.string } == ids)
+          #expect(chosen.json["docs"]?.array?.map { $0["doc_id"]?.string ?? "" } == ids)
         }
       }
       let unknown = try await api.call(
