@@ -9,6 +9,7 @@
 #include <unicode/uenum.h>
 #include <unicode/uloc.h>
 #include <unicode/unorm2.h>
+#include <unicode/uregex.h>
 #include <unicode/ures.h>
 #include <unicode/uscript.h>
 #include <unicode/uspoof.h>
@@ -155,6 +156,43 @@ int32_t cicu_checker_skeleton(
   UErrorCode code = U_ZERO_ERROR;
   int32_t count = uspoof_getSkeletonUTF8(
       (const USpoofChecker *)checker, 0, text, length, skeleton, room, &code);
+  *status = code;
+  return count;
+}
+
+cicu_pattern *cicu_pattern_open(
+    const uint16_t *pattern, int32_t length, int8_t ignoresCase, int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  URegularExpression *opened = uregex_open(
+      (const UChar *)pattern, length, ignoresCase ? UREGEX_CASE_INSENSITIVE : 0, NULL, &code);
+  *status = code;
+  return (cicu_pattern *)opened;
+}
+
+void cicu_pattern_close(cicu_pattern *pattern) { uregex_close((URegularExpression *)pattern); }
+
+int32_t cicu_pattern_groups(const cicu_pattern *pattern) {
+  UErrorCode code = U_ZERO_ERROR;
+  return uregex_groupCount((URegularExpression *)pattern, &code);
+}
+
+int32_t cicu_pattern_find(
+    const cicu_pattern *pattern, const uint16_t *text, int32_t length, int32_t milliseconds,
+    int32_t *ranges, int32_t room, int32_t *status) {
+  UErrorCode code = U_ZERO_ERROR;
+  /* The clone shares the pattern; its text and its matches are its own. */
+  URegularExpression *own = uregex_clone((const URegularExpression *)pattern, &code);
+  uregex_setTimeLimit(own, milliseconds, &code);
+  uregex_setText(own, (const UChar *)text, length, &code);
+  int32_t groups = uregex_groupCount(own, &code);
+  int32_t count = 0;
+  while (U_SUCCESS(code) && count + 2 * (groups + 1) <= room && uregex_findNext(own, &code)) {
+    for (int32_t group = 0; group <= groups; group++) {
+      ranges[count++] = uregex_start(own, group, &code);
+      ranges[count++] = uregex_end(own, group, &code);
+    }
+  }
+  uregex_close(own);
   *status = code;
   return count;
 }

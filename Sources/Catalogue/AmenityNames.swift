@@ -28,10 +28,55 @@ enum AmenityNames {
       "kitchen|Küche|cocina|cucina|cozinha|keuken|kuchnia|mutfak|кухня|кухней|キッチン|厨房|주방",
       "restaurant|restaurante|ristorante|ресторан|рестораном|レストラン|餐厅|餐廳|레스토랑",
       "sauna|сауна|сауны|サウナ|桑拿|사우나",
-      "beach|plage|playa|spiaggia|plaża|plaj|пляж|пляжа|παραλία|ビーチ|海滩|海灘|해변|شاطئ",
-      "airport|Flughafen|aéroport|aeropuerto|aeroporto|lotnisko|havalimanı|аэропорт|аэропорта|空港|机场|機場|공항|مطار",
+      "balcony|Balkon|balcon|balcón|balcone|varanda|балкон|балконом|バルコニー|阳台|陽台|발코니",
+      """
+      air conditioning|Klimaanlage|climatisation|climatisé|aire acondicionado|aria condizionata|ar condicionado|кондиционер\
+      |кондиционером|エアコン|空调|空調|에어컨|مكيف|מיזוג
+      """,
+      "gym|Fitnessraum|Fitnessstudio|salle de sport|gimnasio|palestra|спортзал|тренажерный зал|ジム|健身房|헬스장",
+      "children|Kinder|enfants|niños|bambini|crianças|дети|детей|детьми|子供|子ども|儿童|어린이",
       "hostel|Jugendherberge|auberge de jeunesse|albergue|ostello|хостел|ホステル|青年旅舍|호스텔",
       "apartment|Ferienwohnung|appartement|apartamento|appartamento|апартаменты|公寓",
+      "beach|plage|playa|spiaggia|plaża|plaj|пляж|пляжа|παραλία|ビーチ|海滩|海灘|해변|شاطئ",
+      "airport|Flughafen|aéroport|aeropuerto|aeroporto|lotnisko|havalimanı|аэропорт|аэропорта|空港|机场|機場|공항|مطار",
+      "wifi|Вай-фай|вайфай|вай фай|와이파이|无线网络|无线上网|無線LAN|واي فاي",
+      "free|kostenlos|kostenlose|kostenloser|kostenloses|gratis|gratuit|gratuite|gratuito|gratuita|бесплатный|бесплатно|無料|免费|免費|무료|مجاني",
+      "non smoking|Nichtraucher|Nichtraucherzimmer|non fumeur|no fumadores|non fumatori|для некурящих|禁煙|禁烟|금연",
+      """
+      sea view|Meerblick|Meeresblick|vue mer|vue sur mer|vista al mar|vistas al mar|vista mare|vista mar|вид на море|видом на море\
+      |オーシャンビュー|海景|오션뷰
+      """,
+      "lake view|Seeblick|vue lac|vista lago|вид на озеро|湖景",
+      "fireplace|Kamin|cheminée|chimenea|caminetto|камин|камином|暖炉|壁炉|벽난로",
+      "jacuzzi|джакузи|ジャグジー|按摩浴缸|자쿠지", "bathtub|Badewanne|baignoire|bañera|banheira|バスタブ|浴缸|욕조",
+      """
+      double room|Doppelzimmer|chambre double|habitación doble|camera doppia|camera matrimoniale|quarto duplo|двухместный номер\
+      |ダブルルーム|双人房|雙人房|더블룸
+      """,
+      "single room|Einzelzimmer|chambre simple|chambre individuelle|habitación individual|camera singola|одноместный номер|单人房",
+      "family room|Familienzimmer|chambre familiale|habitación familiar|camera familiare|семейный номер|ファミリールーム|家庭房|가족룸",
+      "family|Familie|Familien|famille|familles|familias|famiglia|famiglie|семья|семьи|семьей|семейный|家族|亲子|가족",
+      "romantic|romantisch|romantisches|romantique|romántico|romantico|романтический|романтичный|ロマンチック|浪漫|로맨틱",
+      "luxury|Luxus|Luxushotel|luxe|lujo|lusso|люкс|роскошный|高級|高级|豪华|豪華|럭셔리|فاخر",
+      "quiet|ruhig|ruhiges|ruhige|calme|tranquille|tranquilo|tranquillo|тихий|тихое|静か|安静|조용한",
+      """
+      centre|Zentrum|Innenstadt|Stadtzentrum|Stadtmitte|centre ville|centro|centro ciudad|centro città|centrum|центр|центре|центра\
+      |市中心|中心街|시내|도심
+      """,
+      "station|Bahnhof|gare|estación|stazione|estação|вокзал|вокзала|车站|車站|火车站|기차역",
+      "lift|Aufzug|Fahrstuhl|ascenseur|ascensor|ascensore|elevator|elevador|лифт|лифтом|エレベーター|电梯|電梯|엘리베이터",
+      "wheelchair|Rollstuhl|fauteuil roulant|silla de ruedas|sedia a rotelle|車椅子|轮椅|輪椅|휠체어",
+      "accessible|barrierefrei|accesible|accessibile|バリアフリー|无障碍",
+      "campsite|Campingplatz|Zeltplatz|campeggio|кемпинг|キャンプ場|露营地|캠핑장",
+      "cottage|Ferienhaus|gîte|casa rural|коттедж",
+      "castle|Schloss|château|castillo|castello|замок|замке|城堡|お城",
+      "lake|lac|lago|озеро|озера|озере", "ski|Skifahren|esquí|лыжи|スキー|滑雪|스키",
+      "golf|гольф|ゴルフ|高尔夫|골프",
+      "spa|Wellness|balneario|спа|スパ|水疗|스파",
+      "bike|Fahrrad|vélo|vélos|bicicleta|bicicletas|велосипед|自転車|自行车|자전거",
+      "terrace|Terrasse|terraza|terrazza|terraço|терраса|террасой|テラス|露台|테라스", "bar|бар|баром|酒吧",
+      "laundry|Wäscherei|Waschmaschine|laverie|lavandería|lavanderia|прачечная|ランドリー|洗衣|세탁",
+      "shuttle|navette|navetta|Flughafentransfer|трансфер|シャトル|班车|셔틀",
     ].map { $0.split(separator: "|").map(String.init) }
     + (2...20).map { number in
       let ordinals = [2: "2nd", 3: "3rd"]
@@ -40,86 +85,39 @@ enum AmenityNames {
 
   /// What a search may say that it does not want, beside the first lines of ``all``.
   private static let others = [
-    "pet", "children", "kids", "wifi", "internet", "bar", "spa", "gym", "balcony",
-    "air conditioning",
+    "pet", "kids", "internet", "bar", "spa", "motel", "chain",
   ]
-  private static let refusable = all.prefix(8).flatMap(\.self) + others
-  private static let refusableKeys = Set(refusable.map(PlaceNames.folded))
+  private static let refusable = all.prefix(15).flatMap(\.self) + others
   private static let unspaced = refusable.filter { ($0.unicodeScalars.first?.value ?? 0) >= 0x2E80 }
-  private static let unspacedKeys = Set(unspaced.map(PlaceNames.folded))
 
   /// What stands before it.
   private static let before = [
-    "no", "without", "ohne", "kein", "keine", "keinen", "sans", "pas de", "sin", "senza", "sem",
-    "zonder", "bez", "без",
-    "بدون", "ללא",
+    "no", "not", "non", "without", "without any", "with no", "except", "excluding", "but not",
+    "ohne", "kein", "keine", "keinen",
+    "nicht", "außer", "sans", "pas de", "pas d'", "sauf", "sin", "excepto", "senza", "sem",
+    "zonder", "geen", "bez", "без",
+    "кроме", "بدون", "ללא",
   ]
   /// What "no" stands before in Portuguese, where it means "in the": "no jardim".
   private static let withinInPortuguese = ["jardim", "restaurante", "estacionamento"]
-  private static let beforeKeys = Set(before.map(PlaceNames.folded))
-  private static let firstKeys = Set(
-    before.map { PlaceNames.folded(String($0.prefix { $0 != " " })) })
   /// What may follow it.
   private static let after = [
     "allowed", "included", "erlaubt", "inbegriffen", "inklusive", "admis", "inclus", "incluido",
+    "please",
   ]
-  private static let afterKeys = Set(after.map(PlaceNames.folded))
   /// The same in scripts without spaces: at the beginning and at the end of a word.
   private static let (prefixes, suffixes) = (
-    ["不含", "不带", "没有", "无", "無"], ["なし", "無し", "抜き", "不可", "없음"]
+    "不含|不带|没有|无|無|不要", "なし|無し|抜き|不可|없음|없는"
   )
 
-  /// The same rule as ``refused(at:of:)``, as a regular expression of JavaScript: one of its groups has what is not wanted.
+  /// A pattern of JavaScript and ICU for what a search does not want: a word with a hyphen before it, or what is in one of
+  /// the groups. A hyphen means it before the first letter of a word.
   static let refusalPattern: String = {
-    func either(_ names: [String]) -> String {
-      let plain = names.map {
-        FoldedText($0).terms.flatMap(\.parts).map(\.text).joined(separator: " ")
-      }
-      return Set(names + plain).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
-        .joined(separator: "|")
-    }
+    let either = SaidWords.either
     let names = either(unspaced)
-    return "(?<!\\S)(?:(?!no\\s+(?:" + withinInPortuguese.joined(separator: "|") + "))(?:"
-      + either(before) + ")\\s+(" + either(refusable) + ")(?:\\s+(?:"
-      + either(after) + "))?|(?:" + prefixes.joined(separator: "|") + ")(" + names + ")|(" + names
-      + ")(?:" + suffixes.joined(separator: "|") + "))[.,;!?]*(?!\\S)"
+    return "(?<!\\S)(?:-\\p{L}\\S*(?<![.,;!?])|(?!no\\s+" + either(withinInPortuguese) + ")"
+      + either(before) + "\\s+(?:(?:an?|any|the|einen?)\\s+)?(" + either(refusable)
+      + ")s?(?:\\s+" + either(after) + ")?|(?:" + prefixes + ")(" + names + ")|(" + names + ")(?:"
+      + suffixes + "))[.,;!?]*(?!\\S)"
   }()
-
-  /// What a search does not want.
-  struct Refused {
-    /// The folded word that says so; empty in scripts without spaces.
-    let negation: String
-    let name: String
-    /// How many tokens say it.
-    let count: Int
-  }
-
-  /// What tokens from an index on say that they do not want: "no pets", "sans petit déjeuner".
-  static func refused(at index: Int, of tokens: [Substring]) -> Refused? {
-    let token = tokens[index]
-    for (affixes, isPrefix) in [(prefixes, true), (suffixes, false)] {
-      for affix in affixes where isPrefix ? token.hasPrefix(affix) : token.hasSuffix(affix) {
-        let name = String(isPrefix ? token.dropFirst(affix.count) : token.dropLast(affix.count))
-        if unspacedKeys.contains(PlaceNames.folded(name)) {
-          return Refused(negation: "", name: name, count: 1)
-        }
-      }
-    }
-    guard firstKeys.contains(PlaceNames.folded(String(token))) else { return nil }
-    let keys = tokens[index..<min(index + 6, tokens.count)].map { PlaceNames.folded(String($0)) }
-    for words in [1, 2] where words < keys.count {
-      guard beforeKeys.contains(keys[..<words].joined()),
-        keys[0] != "no" || !withinInPortuguese.contains(keys[1])
-      else { continue }
-      for length in [3, 2, 1] where words + length <= keys.count {
-        guard refusableKeys.contains(keys[words..<words + length].joined()) else { continue }
-        let from = index + words
-        let isFollowed = words + length < keys.count && afterKeys.contains(keys[words + length])
-        return Refused(
-          negation: keys[0], name: tokens[from..<from + length].joined(separator: " "),
-          count: words + length + (isFollowed ? 1 : 0))
-      }
-    }
-    return nil
-  }
 }

@@ -53,8 +53,12 @@ enum CatalogueSchema {
     try connection.setUserVersion(version)
   }
 
-  /// Creates the index of hotels by name. Sorting once is faster than updating the index with each row.
-  static func createNameIndex(in connection: Connection) throws {
-    try connection.execute("CREATE INDEX hotel_name ON hotel (name, id)")
+  /// Creates the indexes of hotels by name and by price. Sorting once is faster than updating an index with each row.
+  static func createIndexes(in connection: Connection) throws {
+    try connection.execute(
+      """
+      CREATE INDEX hotel_name ON hotel (name, id);
+      CREATE INDEX hotel_price ON sorting (price) WHERE price IS NOT NULL;
+      """)
   }
 }

@@ -13,7 +13,7 @@ struct CatalogueSearch {
   let connection: Connection
   let query: HotelQuery
   /// What the query says about a price, which orders its hotels by relevance.
-  private var wish: PriceWish?
+  private(set) var wish: PriceWish?
   private let known: Vocabulary.Known
 
   /// Makes a search, but does not run it.
@@ -27,7 +27,7 @@ struct CatalogueSearch {
   }
 
   /// The point from which distances are measured.
-  private var from: (x: Double, y: Double, z: Double) {
+  var from: (x: Double, y: Double, z: Double) {
     query.near?.vector ?? (x: 0, y: 0, z: 0)
   }
 
@@ -53,8 +53,8 @@ struct CatalogueSearch {
           total: try unlessInterrupted { try count(inPhrases: expression) })
       }
     }
-    let prices = [query.description, query.location].compactMap(\.self).map(SpelledQuery.price)
-    let (names, wishes) = (prices.flatMap(\.names), prices.flatMap(\.wishes))
+    let said = [query.description, query.location].compactMap(\.self).flatMap(SpelledQuery.said)
+    let (names, wishes) = (said.flatMap(\.names), said.compactMap(\.wish))
     if try !names.isEmpty && count(inWords: WordQuery.named(names)) > 0,
       let words = WordQuery(query, keepsPrice: true), !words.isEmpty
     {
@@ -63,14 +63,18 @@ struct CatalogueSearch {
       let hasAll = found.total != 0 && !found.hasMostOnly
       if hasAll || wishes.contains(where: { $0.most != nil }) { return found }
     }
-    guard let words = WordQuery(query) else { return Found(rows: [], total: 0) }
-    guard !words.isEmpty else {
-      let others = words.excludes ? try count(inWords: words.excludedExpression) : 0
-      return Found(rows: try self.all(without: words.excludedExpression), total: all - others)
+    guard let words = WordQuery(query, says: !said.isEmpty) else {
+      return Found(rows: [], total: 0)
     }
     var search = self
-    search.wish = wishes.first { $0.most != nil } ?? wishes.first
-    return try search.find(words, keepsPrice: false)
+    search.wish = PriceWish(wishes)
+    guard words.isEmpty else { return try search.find(words, keepsPrice: false) }
+    let excluded = words.excludedExpression
+    if let priced = try search.priced(without: excluded) { return priced }
+    let others = excluded.isEmpty ? 0 : try count(inWords: excluded)
+    return Found(
+      rows: try search.all(without: excluded), total: all - others,
+      hasMostOnly: search.wish?.most != nil)
   }
 
   private func find(_ words: WordQuery, keepsPrice: Bool) throws -> Found {
@@ -139,7 +143,7 @@ extension CatalogueSearch {
 
   /// - Parameter excluded: an expression for hotels that are left out.
   private func all(without excluded: String) throws -> [OpenCatalogue.HotelRow] {
-    if query.order == .relevance || query.order == .name {
+    if query.order == .name || query.order == .relevance && wish == nil {
       return try connection.statement(
         """
         SELECT id, body FROM hotel
@@ -150,7 +154,7 @@ extension CatalogueSearch {
         .integer(query.limit + 1), .integer(query.offset), .text(excluded),
         row: OpenCatalogue.HotelRow.init)
     }
-    let isByPrice = query.order == .price
+    let isByPrice = query.order != .distance
     return try connection.statement(
       """
       SELECT hotel.id, hotel.body FROM (

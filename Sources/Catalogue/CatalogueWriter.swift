@@ -73,7 +73,7 @@ final class CatalogueWriter {
       """)
     try Vocabulary.write(in: connection)
     try PlaceTable.writeNames(in: connection)
-    try CatalogueSchema.createNameIndex(in: connection)
+    try CatalogueSchema.createIndexes(in: connection)
     try connection.commit()
     try connection.close()
   }

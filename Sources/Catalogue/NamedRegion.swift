@@ -132,7 +132,7 @@ struct NamedRegion: Sendable {
     FR|Normandy|Normandie|Normandía|-195 4968
     TUnHrUTHHJ^<gStJtKlXkX7X`eoXoWoXd[o>WEIHUOKKSCVOKHV?GPI??LTF@@:P3E`8<FUDJM+^K^(H>bEI'K7U7U<IBa
     cRFTF^UcKQOaG^DSJ_TYEV
-    FR|Provence|Provenza|Provence-Alpes-Côte d'Azur|422 4346
+    FR|Provence|Provenza|Provence-Alpes-Côte d'Azur|Côte d'Azur|French Riviera|422 4346
     g]SZ]QSae]DYIhZOWHrWQHcNZHdRLb<YWQMVbQLVUX^RTY`WtTM^ERUZcIaW\;iHVAFPDAXGKH[DtDpVSF;;PE/EOF>OIE
     ANBCYOOI4KNJ=ROI7YQJDNA]0TK]8NC[IMTLLM5RHZ3P
     FR|Alsace|Elsass|Alsacia|687 4782

@@ -13,8 +13,10 @@ extension PlaceNames {
   /// - `r`, a part of a country: its country's code, its names, and its outlines, each of numbers: the first corner's east
   ///   and north in hundredths of a degree, then the steps to each further corner.
   /// - `f`, `l`, `q` and `w`: ``FoldedText/letterPairs``, ``LatinLetters/pairs``, and the groups of ``EqualWords`` and ``SpelledQuery``.
-  /// - `p` and `n`: regular expressions, ``PriceWish/pattern`` and ``AmenityNames/refusalPattern``.
-  /// - `m`: a name for a search, and the names of the places that it means.
+  /// - `p`, `n` and `a`: regular expressions, ``SaidWords/pattern``, ``AmenityNames/refusalPattern`` and
+  ///   ``Price/pattern``.
+  /// - `x`: the rules of ``SpelledQuery``, each a pattern and what replaces it.
+  /// - `m`: a name for a search, and the names of the places or what else it means, with `_` for a space.
   /// - `e`: the endings of names of cities that may be absent.
   package static let lines: [UInt8] = {
     let names = PlaceNames.all
@@ -24,7 +26,10 @@ extension PlaceNames {
     var lines = [
       "f|" + FoldedText.letterPairs, "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
       "w|" + SpelledQuery.groups.joined(separator: "|"),
-      "p|" + PriceWish.pattern, "n|" + AmenityNames.refusalPattern,
+      "p|" + SaidWords.pattern, "n|" + AmenityNames.refusalPattern, "a|" + Price.pattern,
+      "x|"
+        + (SpelledQuery.apart + SpelledQuery.spelling)
+        .map { $0.pattern + "\t" + $0.replacement }.joined(separator: "\t\t"),
       "e|" + endings.joined(separator: " "),
     ]
     let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }
@@ -48,10 +53,12 @@ extension PlaceNames {
     }
     let codes = StateNames.all.filter { writtenCodes.contains($0.country) }.map(\.code)
     let made =
-      [SpelledQuery.eitherLA] + SpelledQuery.places.keys.map(SpelledQuery.meaning)
+      [SpelledQuery.eitherLA, SpelledQuery.anyLA]
+      + SpelledQuery.places.keys.map(SpelledQuery.meaning)
       + AmenityNames.all.flatMap { $0.dropFirst() } + CityNames.districts.flatMap(\.self)
     for name in joined(codes + made).sorted() {
-      lines.append("m|" + name + "|" + sorted(names.meant(by: name)))
+      let meant = names.meant(by: name).map { $0.replacing(" ", with: "_") }
+      lines.append("m|" + name + "|" + sorted(Set(meant)))
     }
     for region in NamedRegion.all {
       let outlines = region.outlines.map { outline in

@@ -22,7 +22,7 @@ package struct PlaceNames: Sendable {
   private(set) var codes: [String: String] = [:]
   /// The names of a city, by its country's code, a space, and each of its names.
   private(set) var cities: [String: Set<String>] = [:]
-  /// Each name in ``cities``, and each in ``states``.
+  /// Each name of a city or of a sight in one, and each in ``states``.
   private var cityNames: Set<String> = []
   private var stateNames: Set<String> = []
   /// The English name of a state, by its country's code, a space, and each of its names or its code.
@@ -56,7 +56,7 @@ package struct PlaceNames: Sendable {
     }
     // A country's own names come before another's name in a foreign language.
     for region in regions { know(joined(region.foreignNames), asCountry: region.code) }
-    for line in CityNames.lines + CityNames.spokenAirports + CityNames.sights {
+    for line in CityNames.lines + CityNames.spokenAirports {
       let fields = line.split(separator: "|").map(String.init)
       add(Array(fields.dropFirst()), in: fields[0])
     }
@@ -66,14 +66,22 @@ package struct PlaceNames: Sendable {
       add([fields[1]], in: fields[0], others)
       mean(fields[1], by: others, beside: [])
     }
+    for line in CityNames.sights {
+      let fields = line.split(separator: "|").map(String.init)
+      add(Array(fields.dropFirst()), asSightsIn: fields[0])
+    }
     for names in CityNames.districts {
       add(names, in: "JP")
       for name in names { mean(name, by: names, beside: []) }
     }
-    for words in AmenityNames.all { mean(words[0], by: Array(words.dropFirst()), beside: []) }
-    for names in [["Los Angeles"], ["Louisiana"]] {
-      mean(names[0], by: [SpelledQuery.eitherLA], beside: [])
+    for words in AmenityNames.all {
+      let name = FoldedText(words[0]).terms.flatMap(\.parts).map(\.text).joined(separator: " ")
+      for other in joined(Array(words.dropFirst())) { meanings[other, default: []].insert(name) }
     }
+    for name in ["Los Angeles", "Louisiana"] {
+      mean(name, by: [SpelledQuery.eitherLA, SpelledQuery.anyLA], beside: [])
+    }
+    mean("la", by: [SpelledQuery.anyLA], beside: [])
     for (adjective, name) in SpelledQuery.places {
       for name in [name, adjective] {
         mean(name, by: [SpelledQuery.meaning(adjective)], beside: [])
@@ -89,7 +97,7 @@ package struct PlaceNames: Sendable {
         state.names.first, by: state.names + (isCodeWritten ? [state.code] : []), beside: [])
     }
     made = [:]
-    cityNames = Set(cities.keys.map { String($0.dropFirst(3)) })
+    cityNames.formUnion(cities.keys.map { String($0.dropFirst(3)) })
     stateNames = Set(states.keys.map { String($0.dropFirst(3)) })
   }
 
@@ -146,6 +154,17 @@ package struct PlaceNames: Sendable {
     }
   }
 
+  /// Adds names of sights to those by which a city is found that has one of the names. A sight is no name of the city: what is
+  /// in Manhattan, Kansas, is not in New York.
+  private mutating func add(_ names: [String], asSightsIn code: String) {
+    let names = joined(names)
+    cityNames.formUnion(names)
+    for code in code == "HK" ? ["HK", "CN"] : [code] {
+      let all = names.reduce(names) { $0.union(cities[code + " " + $1] ?? []) }
+      for name in all where cities[code + " " + name] != nil { cities[code + " " + name] = all }
+    }
+  }
+
   private mutating func mean(_ name: String?, by foreign: [String], beside own: [String]) {
     guard let name, let name = joined([name]).first else { return }
     for other in joined(foreign).subtracting(joined(own)) where other != name {
@@ -174,11 +193,16 @@ package struct PlaceNames: Sendable {
     return codes[key] != nil || cityNames.contains(key) || !meant(by: key).isEmpty
   }
 
-  /// What a Russian name "in" or "of" a place may be the case of: "Лондоне", "Москве", "Казани", "Парижа" and "Вены".
+  /// What a Russian name "in" or "of" a place may be the case of, "Лондоне", "Москве", "Казани", "Парижа" and "Вены", and a
+  /// Hebrew or Arabic one without "in": "בפריז".
   private static func nominatives(of name: String) -> [String] {
-    guard let last = name.unicodeScalars.last, "еиаы".unicodeScalars.contains(last) else {
+    guard let first = name.unicodeScalars.first, let last = name.unicodeScalars.last else {
       return []
     }
+    if "בל".unicodeScalars.contains(first) || "بل".unicodeScalars.contains(first) {
+      return [String(name.dropFirst())]
+    }
+    guard "еиаы".unicodeScalars.contains(last) else { return [] }
     return ["", "а", "ь"].map { name.dropLast() + $0 }
   }
 

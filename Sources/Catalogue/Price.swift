@@ -1,9 +1,30 @@
 /// Reads the number in a price, in any currency: `£1,250.50 a night`, `€ 247,47`, `1.250 kr.`, `CHF 1'250.50`, `1 250 €`.
 enum Price {
   /// The first number of a text; nil if there is none. A sign is not read: no price is negative.
-  static func number(in text: String) -> Double? {
+  static func number(in text: String) -> Double? { numbers(in: text).first }
+
+  /// The numbers of a text that count no nights, rooms or people: 148 of `4 nights from £148`.
+  static func numbers(in text: String) -> [Double] {
     let scalars = Array(text.unicodeScalars)
-    guard let start = scalars.firstIndex(where: { digit($0) != nil }) else { return nil }
+    var (found, index) = ([Double](), 0)
+    while let start = scalars[index...].firstIndex(where: { digit($0) != nil }) {
+      let (value, end) = number(in: scalars, from: start)
+      index = end
+      let next = scalars[end...].drop { isSpace($0) || $0 == "-" }
+      let word = next.prefix(while: \.properties.isAlphabetic)
+      let sign = scalars[..<start].last { !isSpace($0) }?.properties.generalCategory
+      let isCounting =
+        sign != .currencySymbol && StayWords.counts(String(String.UnicodeScalarView(word)))
+      let isTenThousands = next.first.map { ["万", "萬", "만"].contains($0) } ?? false
+      if let value, !isCounting { found.append(value * (isTenThousands ? 10_000 : 1)) }
+    }
+    return found
+  }
+
+  /// The number that begins with a digit, and where it ends.
+  private static func number(
+    in scalars: [Unicode.Scalar], from start: Int
+  ) -> (value: Double?, end: Int) {
     var groups: [[UInt8]] = [[]]
     var separators: [Unicode.Scalar] = []
     var index = start
@@ -20,8 +41,13 @@ enum Price {
       }
       index += 1
     }
-    return value(groups, separators)
+    return (value(groups, separators), index)
   }
+
+  /// A pattern of JavaScript for such a number of a folded text: the digits, and what multiplies them by ten thousand.
+  static let pattern =
+    "(?<!\\d|\\d[.,'’])(\\d+(?:(?:[.,'’]|\\s(?=\\d{3}(?!\\d)))\\d+)*)(?!\\d)([万萬만])?(?:(?<=\\p{Sc} ?[\\d.,'’\\s]+)|(?![\\s-]*"
+    + SaidWords.either(StayWords.counted) + SaidWords.end + "))"
 
   /// Marks between digits. Spaces separate only thousands.
   private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,6 +1,3 @@
-import SQLite
-import Text
-
 /// What a search says about the price of a night: "hotel in Paris under 100 €", "50-80 euros", "cheap". No hotel writes that, so
 /// it does not count as words; it orders the hotels instead. Currencies are not converted.
 struct PriceWish: Equatable {
@@ -9,207 +6,112 @@ struct PriceWish: Equatable {
   /// The most that it may cost; nil for "cheap".
   private(set) var most: Double?
 
-  /// What some tokens of a text say.
-  struct Said {
-    let wish: PriceWish
-    let tokens: Range<Int>
+  /// Reads what a match of ``SaidWords/pattern`` says. If the number is the least, no price is too high.
+  init(_ text: String, isLeast: Bool) {
+    let numbers = Price.numbers(in: text)
+    guard let last = numbers.last else { return }
+    if isLeast {
+      (least, most) = (numbers[0], .greatestFiniteMagnitude)
+    } else {
+      (least, most) = (numbers.count > 1 ? numbers[0] : 0, last)
+    }
+  }
+
+  /// What several wishes ask for together: "over 50 under 100". Nil for none.
+  init?(_ wishes: [PriceWish]) {
+    let limits = wishes.filter { $0.most != nil }
+    guard !wishes.isEmpty else { return nil }
+    least = limits.map(\.least).max() ?? 0
+    most = limits.compactMap(\.most).min()
   }
 
   /// What stands before the most that a night may cost.
-  private static let limits = list(
+  static let limits = SaidWords.list(
     """
-    under,below,max,maximum,up to,less than,no more than,cheaper than,unter,bis,bis zu,maximal,höchstens,weniger als,moins de,\
-    jusqu'à,maxi,menos de,bajo,hasta,por menos de,meno di,fino a,sotto,до,дешевле
+    under,below,max,maximum,up to,less than,no more than,not more than,cheaper than,at most,within,around,about,approx,unter,bis,\
+    bis zu,maximal,höchstens,weniger als,nicht mehr als,billiger als,günstiger als,etwa,ungefähr,rund,ca,circa,moins de,moins que,\
+    jusqu'à,maxi,pas plus de,environ,autour de,menos de,bajo,hasta,por menos de,no más de,máximo,alrededor de,unos,meno di,fino a,\
+    sotto,sotto i,non più di,massimo,intorno a,até,abaixo de,no máximo,onder,tot,minder dan,до,дешевле,не дороже,не больше,не более,около,\
+    poniżej,altında
     """)
-  private static let limitKeys = Set(limits.map(PlaceNames.folded))
+  /// What stands before the least.
+  private static let floors = SaidWords.list(
+    """
+    over,above,more than,at least,min,minimum,starting at,starting from,über,mehr als,mindestens,ab,plus de,au moins,à partir de,dès,\
+    más de,al menos,desde,a partir de,oltre,più di,almeno,a partire da,mais de,vanaf,от,свыше,больше,дороже
+    """)
   /// What stands before two prices, and between them.
   private static let (from, to) = (
-    list("between,zwischen,entre,from,von,de,tra,da,от"), list("and,und,to,bis,et,à,a,y,e,до,и")
+    SaidWords.list("between,zwischen,entre,from,von,de,tra,fra,da,van,от"),
+    SaidWords.list("and,und,to,bis,et,à,a,y,e,tot,до,и")
   )
-  private static let (fromKeys, toKeys) = (
-    Set(from.map(PlaceNames.folded)), Set(to.map(PlaceNames.folded))
+  /// What a price is called.
+  private static let nouns = SaidWords.list(
+    "price,prices,budget,cost,costs,rate,rates,preis,preise,prix,precio,precios,prezzo,prezzi,preço,цена,ценой,预算,予算"
   )
-  private static let (dashes, signs) = ("-–—~", "€$£¥₹₺₽₩฿₪")
+  /// What stands before or after a price, and what stands only after it.
+  private static let (codes, names) = (
+    SaidWords.list(
+      "eur,euro,usd,gbp,chf,jpy,inr,aud,cad,kr,nok,sek,dkk,pln,czk,huf,thb,brl,mxn,руб"),
+    SaidWords.list(
+      """
+      euros,dollar,dollars,us,us dollars,pound,pounds,pounds sterling,quid,bucks,franken,francs,yen,zł,lei,tl,rupees,евро,рублей,\
+      рубля,долларов
+      """)
+  )
+  /// The same in scripts without spaces, and what follows them for the most and for the least.
+  private static let (signs, runs, upTo, andMore) = (
+    "€$£¥₹₺₽₩฿₪￥￡", "円|元|块|圆|원|ユーロ|欧元|欧|美元|ドル|달러|유로|บาท", "以下|以内|之内|未満|まで|くらい|ぐらい|左右|이하|이내|미만|까지|내",
+    "以上|起|から|이상|부터"
+  )
   /// What stands after a price.
-  private static let currencies = SearchStopWords.words(
-    "euro euros eur dollar dollars usd us pound pounds gbp quid chf yen руб kr zł")
-  private static let units = currencies.union(
-    SearchStopWords.words(
-      "a per pro par por pp the la die night nights nightly nacht nuit noche notte ночь за"))
-  /// What a number counts that is no price: "max 20 km".
-  private static let counted = SearchStopWords.words(
+  private static let units = SaidWords.list(
     """
-    km m mi mile miles meter metres minutes min minuten people persons personen guests gäste rooms zimmer years jahre \
-    beds betten kilometer
+    a,per,pro,par,por,pp,pppn,pn,p.p.,the,la,die,il,al,night,nights,nightly,nacht,nuit,noche,notte,noite,ночь,сутки,за,в,per person,\
+    pro person,par personne,por persona,a persona,per head,pro kopf,per room,pro zimmer,par chambre,por habitación,a camera,per day,\
+    a day,pro tag,par jour,al día,al giorno,per week,a week,or less,or under,or so,max,maximum,oder weniger,ou moins,o menos
     """)
   /// What asks for the cheapest.
-  private static let cheap = list(
+  private static let cheap = SaidWords.list(
     """
-    cheap,cheapest,affordable,inexpensive,günstig,günstige,günstigen,günstiges,günstigste,billig,billige,billiges,pas cher,\
-    bon marché,barato,baratos,economico,economici,goedkoop,goedkope,tanie,ucuz,дешевые,дешево,недорогие,недорогой,недорого,\
-    安い,格安,便宜
+    cheap,cheaper,cheapest,affordable,inexpensive,low cost,low-cost,low price,low prices,budget friendly,budget-friendly,not expensive,\
+    not too expensive,günstig,günstige,günstigen,günstiges,günstiger,günstigste,billig,billige,billiges,preiswert,preiswerte,\
+    preiswertes,preisgünstig,nicht teuer,pas cher,pas chers,pas chère,moins cher,moins chers,bon marché,barato,baratos,barata,baratas,\
+    más barato,más baratos,económico,económicos,economico,economici,economica,poco costoso,goedkoop,goedkope,tani,tanie,tanio,ucuz,\
+    billigt,levný,levné,дешевые,дешевый,дешево,недорогие,недорогой,недорого,φθηνό,φθηνά,رخيص,رخيصة,זול,ราคาถูก,저렴한,安い,格安,\
+    激安,便宜,便宜的,经济
     """)
-  private static let cheapKeys = Set(cheap.map(PlaceNames.folded))
 
-  private static func list(_ text: String) -> [String] {
-    text.split(separator: ",").map(String.init)
-  }
-
-  /// The same rules as ``said(in:)``, as a regular expression of JavaScript. No part of it is ambiguous, so it takes no longer
-  /// than the text is long.
+  /// A pattern of JavaScript and ICU for all of that. No part of it is ambiguous, so it takes no longer than the text is
+  /// long. What says that a number is the least is in its groups.
   static let pattern: String = {
-    func either(_ words: some Sequence<String>) -> String {
-      let plain = words.map {
-        FoldedText($0).terms.flatMap(\.parts).map(\.text).joined(separator: " ")
-      }
-      return "(?:"
-        + Set(Array(words) + plain).sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
-        .joined(separator: "|") + ")"
-    }
-    let end = "(?![\\p{L}\\p{N}])"
-    let amount = "\\d[.,]?\\d(?:[\\d.,]*\\d)?"
-    let currency = either(currencies)
-    let signed = "(?:[^\\s\\p{L}\\d]\\s*|" + currency + "\\s+)?" + amount
-    let unit = "(?:\\s*(?:[" + signs + "]|" + currency + end + "))"
-    let second = unit + "?(?:\\s*[" + dashes + "]\\s*|\\s+" + either(to) + "\\s+)" + signed
+    let (either, end) = (SaidWords.either, SaidWords.end)
+    let sign = "(?:(?:US|AU?|CA?|NZ|HK|S|R)?\\$|[" + signs + "])"
+    let amount =
+      "(?!" + StayWords.numericDate + ")(?:\\p{Nd}{1,3}(?:[ \u{A0}\u{202F}]\\p{Nd}{3})+"
+      + "|\\p{Nd}[.,]?\\p{Nd}(?:[\\p{Nd}.,'’]*\\p{Nd})?|\\p{Nd}(?=[万萬만]))(?!\\p{Nd})[万萬만]?"
+    let before = "(?:" + sign + "\\s*|" + either(codes) + "\\s+)"
+    let unit = "(?:\\s*(?:" + sign + "|" + either(codes + names) + end + "|" + runs + "))"
+    let second =
+      "(?:" + unit + "?(?:\\s*[-–—~～]\\s*|\\s+" + either(to) + "\\s+)" + before + "?" + amount + ")"
+    let noun = "(?:" + either(nouns) + ":?\\s+(?:of\\s+|von\\s+|max\\.?\\s+)?)"
+    let uncounted =
+      "(?!\\s*-?\\s*" + either(StayWords.counted + StayWords.months) + end + "|\\s*[%:°/])"
+    let ages =
+      "(?<!" + either(["kids", "children", "child", "age", "aged", "Kinder", "enfants"]) + "\\s)"
+    let limit =
+      "(?:(" + either(floors) + "[.:]?\\s+|[>≥]=?\\s*)|" + either(limits) + "[.:]?\\s+|[<≤]=?\\s*)"
     let forms = [
-      either(limits) + "[.:]?\\s+" + signed + "(?:" + second + ")?(?!\\s*" + either(counted) + end
-        + ")",
-      either(from) + "\\s+" + signed + second,
-      "(?:[" + signs + "]\\s*|" + currency + "\\s+)" + amount + "(?:" + second + ")?",
-      amount + "(?:" + second + ")?" + unit,
+      noun + "?" + ages + limit + noun + "?" + before + "?" + amount + second + "?" + uncounted,
+      noun + "?" + either(from) + "\\s+" + before + "?" + amount + second + uncounted,
+      "(" + either(from) + ")\\s+(?:" + before + amount + "|" + amount + unit + ")",
+      noun + "?" + before + amount + second + "?",
+      noun + "?" + amount + second + "?" + unit + "(?:\\s*(?:" + upTo + "))?(\\s*(?:" + andMore
+        + "))?",
+      noun + amount + uncounted, amount + "(?:" + upTo + ")",
     ]
-    return "(?<!\\S)(?:(?:" + forms.joined(separator: "|") + ")(?:\\s*(?:" + either(units) + end
-      + "|[^\\s\\p{L}\\d]))*|" + either(cheap) + "[.,;!?]*)(?!\\S)"
+    let after = [either(units) + end, unit, upTo, "[^\\s\\p{L}\\p{Nd}]"].joined(separator: "|")
+    return "(?:" + forms.joined(separator: "|") + ")(?:\\s*(?:" + after + "))*|" + either(cheap)
+      + "[.,;!?]*"
   }()
-
-  /// What a token says about a price.
-  private struct Amount {
-    let least: Double
-    let most: Double
-    var hasCurrency: Bool
-  }
-
-  private static func amount(_ token: SpelledQuery.Token) -> Amount? {
-    guard !token.words.isEmpty,
-      token.words.joined().prefix(while: \.isASCIIDigit).count > 1,
-      token.words.allSatisfy({ word in
-        let unit = word.drop(while: \.isASCIIDigit)
-        return unit.isEmpty || units.contains(String(unit))
-      })
-    else { return nil }
-    let numbers = token.text.split { dashes.contains($0) }.compactMap {
-      Price.number(in: String($0))
-    }
-    guard let last = numbers.last, numbers.count <= 2 else { return nil }
-    return Amount(
-      least: numbers.count > 1 ? numbers[0] : 0, most: last,
-      hasCurrency: token.text.contains { signs.contains($0) }
-        || token.words.contains { currencies.contains(String($0.drop(while: \.isASCIIDigit))) })
-  }
-
-  private static func isCurrency(_ token: SpelledQuery.Token) -> Bool {
-    token.words.isEmpty
-      ? token.text.count == 1 && token.text.contains { signs.contains($0) }
-      : token.words.allSatisfy(currencies.contains)
-  }
-
-  /// The price that tokens name, and the wish for the cheapest.
-  static func said(in tokens: [SpelledQuery.Token]) -> [Said] {
-    var said: [Said] = []
-    for index in tokens.indices where said.last.map({ $0.tokens.upperBound <= index }) ?? true {
-      if let price = price(at: index, of: tokens) {
-        said.append(price)
-      } else if let count = [2, 1].first(where: { count in
-        index + count <= tokens.count
-          && cheapKeys.contains(tokens[index..<index + count].flatMap(\.words).joined())
-      }) {
-        said.append(Said(wish: PriceWish(), tokens: index..<index + count))
-      }
-    }
-    return said
-  }
-
-  /// The price whose first number is in a token.
-  private static func price(at index: Int, of tokens: [SpelledQuery.Token]) -> Said? {
-    guard var first = amount(tokens[index]) else { return nil }
-    var (start, end) = (index, index + 1)
-    if start > 0, tokens[start - 1].words.isEmpty || isCurrency(tokens[start - 1]) {
-      start -= 1
-      if isCurrency(tokens[start]) { first.hasCurrency = true }
-    }
-    var next = end
-    while next < tokens.count, isCurrency(tokens[next]) { next += 1 }
-    if next + 1 < tokens.count, isJoint(tokens[next]) {
-      var other = next + 1
-      if isCurrency(tokens[other]) { other += 1 }
-      if other < tokens.count, first.least == 0, let second = amount(tokens[other]) {
-        first = Amount(
-          least: first.most, most: second.most,
-          hasCurrency: first.hasCurrency || second.hasCurrency || other > next + 1)
-        end = other + 1
-      }
-    }
-    while end < tokens.count,
-      tokens[end].words.isEmpty || tokens[end].words.allSatisfy(units.contains)
-    {
-      if isCurrency(tokens[end]) { first.hasCurrency = true }
-      end += 1
-    }
-    let before = (1...3).last { count in
-      count <= start
-        && limitKeys.contains(tokens[(start - count)..<start].flatMap(\.words).joined())
-    }
-    if let before {
-      guard
-        first.hasCurrency || end == tokens.count || !tokens[end].words.allSatisfy(counted.contains)
-      else { return nil }
-      start -= before
-    } else if first.least > 0, start > 0, fromKeys.contains(tokens[start - 1].words.joined()) {
-      start -= 1
-    } else if !first.hasCurrency {
-      return nil
-    }
-    return Said(wish: PriceWish(least: first.least, most: first.most), tokens: start..<end)
-  }
-
-  private static func isJoint(_ token: SpelledQuery.Token) -> Bool {
-    token.words.isEmpty
-      ? token.text.count == 1 && token.text.allSatisfy { dashes.contains($0) }
-      : toKeys.contains(token.words.joined())
-  }
-}
-
-extension CatalogueSearch {
-  /// The hotels that match an expression: those that cost what a search says come first, then those whose price is not known
-  /// or less; for "cheap" the cheapest. The parameters are those of `words(_:leading:without:isOnly:limit:offset:)`.
-  func wished(
-    _ wish: PriceWish, _ expression: String, leading phrases: Int, without known: [Int64],
-    isOnly: Bool, _ limit: Int, _ offset: Int
-  ) throws -> [OpenCatalogue.HotelRow] {
-    try connection.statement(
-      """
-      SELECT hotel.id, hotel.body FROM (
-        SELECT matching.seq AS seq, score,
-          CASE WHEN ?10 IS NULL THEN ifnull(price, 9e15) WHEN price BETWEEN ?9 AND ?10 THEN 0
-          WHEN price > ?10 THEN 1 + price ELSE 1 END AS wished
-        FROM (
-          SELECT rowid AS seq, relevance(words, ?7, 10, 4, 1, 3, 1, 4, 2, 1, ?8) AS score
-          FROM words
-          WHERE words MATCH ?1 AND (rowid IN (SELECT value FROM json_each(?4))) = ?6
-          ORDER BY rowid LIMIT ?5
-        ) AS matching CROSS JOIN sorting ON sorting.seq = matching.seq
-        ORDER BY wished, score, matching.seq LIMIT ?2 OFFSET ?3
-      ) AS found CROSS JOIN hotel ON hotel.seq = found.seq
-      ORDER BY found.wished, found.score, found.seq
-      """
-    ).all(
-      .text(expression), .integer(limit), .integer(offset), Self.list(known),
-      .integer(Self.mostOrdered), .integer(isOnly ? 1 : 0), .integer(phrases), .real(placeWeight),
-      .real(wish.least), wish.most.map { .real($0) } ?? .null, row: OpenCatalogue.HotelRow.init)
-  }
-}
-
-extension Character {
-  fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }

@@ -7,7 +7,11 @@ enum SearchStopWords {
     """
     a an the and or of at in on to with for by near nearby around from me de la le les du des et der die das und im am mit el los \
     las del y lo gli di bei nahe cerca в во на у около close next where con avec com vom zum zur nähe proche près \
-    vicino perto von рядом недалеко возле от с со
+    vicino perto von рядом недалеко возле от с со \
+    ein eine einen einem einer un une una uno um uma au aux dans sur auf für pour para per nel nella alla allo dal dalla een het bij \
+    voor na przy och nära ve i we my our me us need want would like looking search searching find show book booking please some \
+    any is are that has have having included inclusive incl inkl inklusive inclus compris incluido incluida incluso ich suche suchen \
+    je cherche busco quiero cerco vorrei procuro zoek szukam ищу хочу нужен нужна em en met في من قرب
     """)
   /// What every result is.
   static let kinds = words(
@@ -22,6 +26,7 @@ enum SearchStopWords {
     ["ホテル", "酒店", "飯店", "饭店", "宾馆", "旅馆", "호텔"],
     [
       "附近的", "附近", "周边的", "周边", "旁边的", "周辺の", "周辺", "近くの", "付近の", "付近", "근처", "주변", "의", "の", "的",
+      "ใน", "ที่",
     ]
   )
   /// What people wish of all of them: before one of ``kinds`` it says nothing. Best Western stays.
@@ -35,8 +40,11 @@ enum SearchStopWords {
   /// What is one of them before one of ``kinds`` if another word counts, and a place otherwise.
   private static let praiseOrPlace: Set<String> = ["nice"]
 
-  /// What is "in" after one of ``kinds``. It may be a part of a name or a word of another language elsewhere: "en suite".
-  static let after: Set<String> = ["em", "en", "i"]
+  static func isPraiseOrPlace(_ parts: [FoldedText.Part]) -> Bool {
+    parts.count == 1 && praiseOrPlace.contains(parts[0].text)
+  }
+
+  static func isLink(_ text: String) -> Bool { links.contains(text) }
 
   static func words(_ text: String) -> Set<String> {
     Set(FoldedText(text).terms.flatMap(\.parts).map(\.text))
@@ -61,14 +69,12 @@ enum SearchStopWords {
     }
     let wished = terms.indices.filter { index in
       let isBeforeKind = index + 1 < terms.count && isOne(of: kinds, terms[index + 1])
-      let isAfterKind = index > 0 && isOne(of: kinds, terms[index - 1])
       if isBeforeKind, isOne(of: praiseOrPlace, terms[index]) {
         return !terms.indices.contains { other in
           ![praiseOrPlace, small, kinds].contains { isOne(of: $0, terms[other]) }
         }
       }
       return !(isBeforeKind && isOne(of: praise, terms[index]))
-        && !(isAfterKind && isOne(of: after, terms[index]))
     }.map { terms[$0] }
     return [small, kinds].reduce(wished) { terms, words in
       let rest = terms.filter { !isOne(of: words, $0) }
@@ -79,37 +85,37 @@ enum SearchStopWords {
 
 /// What a hotel of a search must not have: `paris -hostel`, "Paris without breakfast".
 struct ExcludedWords {
+  /// What a search says that it does not want.
+  struct Refused {
+    /// The word that says so.
+    let negation: String
+    let name: String
+  }
+
   /// The whole text.
   let text: String
   /// The text without them.
   let rest: String
   /// The words without their hyphens.
   let words: [String]
-  /// What a search says that it does not want.
-  let refused: [AmenityNames.Refused]
+  let refused: [Refused]
 
   var isEmpty: Bool { words.isEmpty && refused.isEmpty }
 
-  /// A word is excluded if a hyphen stands before its first letter, and white space before the hyphen.
+  private static let compiled = TextPattern(AmenityNames.refusalPattern)
+
   init(_ text: String) {
     self.text = text
-    var (rest, words): ([Substring], [String]) = ([], [])
-    var refused: [AmenityNames.Refused] = []
-    let tokens = text.split(whereSeparator: \.isWhitespace)
-    var index = 0
-    while index < tokens.count {
-      let token = tokens[index]
-      if token.first == "-", token.dropFirst().first?.isLetter == true {
-        words.append(String(token.dropFirst()))
-      } else if let unwanted = AmenityNames.refused(at: index, of: tokens) {
-        refused.append(unwanted)
-        index += unwanted.count - 1
-      } else {
-        rest.append(token)
-      }
-      index += 1
+    let plain = text.normalized(.canonical)
+    let matches = Self.compiled?.matches(in: plain) ?? []
+    words = matches.filter { $0.groups.allSatisfy { $0 == nil } }.map {
+      String($0.text.dropFirst())
     }
-    (self.words, self.refused) = (words, refused)
-    self.rest = words.isEmpty && refused.isEmpty ? text : rest.joined(separator: " ")
+    refused = matches.compactMap { match in
+      guard let name = match.groups.lazy.compactMap(\.self).first else { return nil }
+      let negation = match.text.prefix { !$0.isWhitespace }
+      return Refused(negation: String(negation), name: name)
+    }
+    rest = matches.isEmpty ? text : Self.compiled?.replaced(in: plain, by: " ") ?? text
   }
 }

@@ -1,13 +1,12 @@
 import Text
 
-/// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", without what it says about a
-/// price (``PriceWish``), and with spaces between what a hotel has in different fields.
+/// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", without what no hotel writes
+/// (``SaidWords``), and with spaces between what a hotel has in different fields.
 enum SpelledQuery {
   /// The name by which ``PlaceNames`` knows both Los Angeles and Louisiana: "Hilton LA", "New Orleans LA".
   static let eitherLA = "USLA"
-  /// Codes of states that are words of other languages or of English. After a comma they are states.
-  private static let states = ["LA": "Louisiana", "ME": "Maine", "OR": "Oregon"]
-
+  /// The same of "la" after a name, where it may also be an article: "downtown la", "hilton la villette".
+  static let anyLA = "USLALA"
   /// Adjectives of countries and of their parts, after the English name of the place. Beside a word for a kind of hotel they
   /// mean all there: "French hotels".
   private static let origins = """
@@ -48,105 +47,98 @@ enum SpelledQuery {
       inns motel motels resort resorts villa villas b bs bnb bnbs pensionen ferienwohnungen auberges
       """))
 
-  /// The words for a device: those between others, the kinds, those that count unless a kind is next, those that
-  /// count unless a kind is before them; then ``SearchStopWords/runs``, ``SearchStopWords/links``, the
-  /// adjectives, and ``lodgings``.
-  static let groups: [String] = {
-    let words = [
-      SearchStopWords.small, SearchStopWords.kinds, SearchStopWords.praise, SearchStopWords.after,
-    ].map { $0.sorted() }
-    let pieces = [SearchStopWords.runs, SearchStopWords.links]
-    let others = [Set(places.keys), lodgings].map { $0.sorted() }
-    return (words + pieces + others).map { $0.joined(separator: " ") }
+  /// The words for a device: those between others, the kinds, and those that count unless a kind is next.
+  static let groups = [SearchStopWords.small, SearchStopWords.kinds, SearchStopWords.praise]
+    .map { $0.sorted().joined(separator: " ") }
+
+  /// A rule of spelling, for ICU and for JavaScript: what replaces the matches of a pattern.
+  struct Rule: Sendable {
+    let pattern: String
+    let replacement: String
+    fileprivate let compiled: TextPattern?
+
+    fileprivate init(_ pattern: String, _ replacement: String) {
+      (self.pattern, self.replacement) = (pattern, replacement)
+      compiled = TextPattern(pattern, ignoresCase: false)
+    }
+  }
+
+  /// The rules by which names and signs stand apart: "pool,gym", "London/Paris", "hotel@paris", "パリのホテル".
+  static let apart: [Rule] = {
+    let (links, runs) = (SearchStopWords.links, SearchStopWords.runs)
+    return [
+      Rule("\\s+", " "), Rule("([,;])(?=[^\\s\\p{Nd}])", "$1 "),
+      Rule("(?<=\\p{L}{3})[/@|](?=\\p{L}{3})", " "),
+      Rule(
+        "(?<=\\S)" + SaidWords.either(links) + "?(" + SaidWords.either(runs) + ")(?!\\S)", " $1"),
+    ]
   }()
 
-  /// What stands between two spaces, and its folded words.
-  struct Token {
-    let text: String
-    let words: [String]
-
-    init(_ text: String) {
-      self.text = text.uppercased() == "L.A." ? "LA" : text
-      words = FoldedText(self.text).terms.flatMap(\.parts).map(\.text)
+  /// The rules for the rest of a text: stars, adjectives beside a kind of hotel, and "LA". It is Louisiana after a name with a
+  /// comma, as ME and OR are states there, and Los Angeles if no name is beside it. Before a name it is an article.
+  static let spelling: [Rule] = {
+    func cased(_ word: String) -> [String] {
+      [word, word.prefix(1).uppercased() + String(word.dropFirst()), word.uppercased()]
     }
+    func any(_ words: Set<String>) -> String {
+      SaidWords.either(words.flatMap(cased)) + "[,.;!?]*"
+    }
+    let accented = ["hôtel", "hôtels", "hotéis", "hébergement", "hébergements", "unterkünfte"]
+    let kinds = SearchStopWords.kinds.union(accented)
+    let lodging = any(lodgings.union(accented).union(["b&b", "b&bs"]))
+    let adjectives = origins.split { $0 == "\n" || $0 == ";" || $0 == " " }.map(String.init)
+      .filter { $0.first?.isLowercase == true }
+    let adjective = "(" + SaidWords.either(adjectives.flatMap(cased)) + ")"
+    let word = any(kinds.union(SearchStopWords.small))
+    // A text before a match must have a longest length, so it has one of these signs at most.
+    func after(_ word: String) -> String { "(?:^|\\s)" + String(word.dropLast()) + "?\\s" }
+    let afterName = "(?<=\\S\\s)(?<!" + after(word) + ")"
+    func before(_ word: String) -> String { "(?=[,.;!?]*(?:\\s*$|\\s" + word + "(?!\\S)))" }
+    let states = [("LA", "Louisiana"), ("ME", "Maine"), ("OR", "Oregon")].map { code, name in
+      Rule("(?<=\\p{L},\\s)(?<!" + after(word) + ")" + code + before(any(kinds)), name)
+    }
+    return [
+      Rule("\\s+", " "),
+      Rule("(?<!\\S)([1-5])(?:[*★☆⭐]+|[Ss][Tt][Aa][Rr][Ss]?)(?!\\S)", "$1 star"),
+      Rule("(?<!\\S)" + adjective + "(?=[,.;!?]*\\s" + lodging + "(?!\\S))", meant + "$1"),
+      Rule("(?<=" + after(lodging) + ")" + adjective + "(?=[,.;!?]*(?!\\S))", meant + "$1"),
+      Rule("(?<!\\S)[Ll]\\.[Aa]\\.(?!\\S)", "LA"),
+    ] + states + [
+      Rule(afterName + "LA" + before(word), eitherLA),
+      Rule("(?<!\\S)LA" + before(word), "Los Angeles"),
+      Rule(afterName + "[Ll]a" + before(any(kinds)), anyLA),
+      Rule("(?<!\\S)[Ll]a" + before(any(kinds)), "Los Angeles"),
+    ]
+  }()
+
+  private static func spelled(_ text: String, by rules: [Rule]) -> String {
+    rules.reduce(text) { $1.compiled?.replaced(in: $0, by: $1.replacement) ?? $0 }
   }
 
-  /// - Parameter keepsPrice: whether what a text says about a price is a part of a hotel's name: `Hotel Max 506`.
+  /// - Parameter keepsPrice: whether what a text says (``SaidWords``) is a part of a hotel's name: `Hotel Max 506`.
   static func text(_ text: String, keepsPrice: Bool = false) -> String {
-    var tokens = tokens(of: text)
-    if !keepsPrice { tokens = withoutPrice(tokens) }
-    tokens = tokens.filter { !$0.words.isEmpty }
-    return tokens.indices.map { spelled(tokens, $0) }.joined(separator: " ")
+    let pieces = pieces(of: text)
+    let rest = keepsPrice ? pieces : SaidWords.removed(from: pieces)
+    return spelled(FoldedText(rest).terms.isEmpty ? pieces : rest, by: spelling)
   }
 
-  private static func tokens(of text: String) -> [Token] {
-    withStars(withSpaces(text)).split(separator: " ").flatMap { apart($0) }.map(Token.init)
+  /// A text whose names and signs stand apart.
+  private static func pieces(of text: String) -> String {
+    spelled(text.normalized(.canonical), by: apart).split(separator: " ").flatMap(named)
+      .joined(separator: " ")
   }
 
-  /// Whether a text says no more than what every result is, and a price. False for a text without a word.
+  /// Whether a text says no more than what every result is, a price and a stay. False for a text without a word.
   static func saysNothing(_ text: String) -> Bool {
     if SearchStopWords.areAll(text) { return true }
-    let tokens = tokens(of: text)
-    guard !PriceWish.said(in: tokens).isEmpty else { return false }
-    let others = others(tokens)
-    return others.isEmpty || SearchStopWords.areAll(others.map(\.text).joined(separator: " "))
+    let pieces = pieces(of: text)
+    guard !SaidWords.said(in: pieces).isEmpty else { return false }
+    let rest = SaidWords.removed(from: pieces)
+    return FoldedText(rest).terms.isEmpty || SearchStopWords.areAll(rest)
   }
 
-  /// What a text says about a price, and the phrases by which the name of a hotel says it. A single word is one only beside
-  /// its neighbour: "Cheap Sleep".
-  static func price(in text: String) -> (wishes: [PriceWish], names: [String]) {
-    let tokens = tokens(of: text)
-    let said = PriceWish.said(in: tokens)
-    let names = said.flatMap { said -> [Range<Int>] in
-      guard tokens[said.tokens].flatMap(\.words).count == 1 else { return [said.tokens] }
-      let (start, end) = (said.tokens.lowerBound, said.tokens.upperBound)
-      return [max(0, start - 1)..<end, start..<min(tokens.count, end + 1)]
-        .filter { tokens[$0].flatMap(\.words).count > 1 }
-    }.map { range in
-      WordQuery.phrase(
-        FoldedText(tokens[range].map(\.text).joined(separator: " ")).terms.flatMap(\.parts))
-    }
-    return (said.map(\.wish), names)
-  }
-
-  private static func spelled(_ tokens: [Token], _ index: Int) -> String {
-    let (small, kinds) = (SearchStopWords.small, SearchStopWords.kinds)
-    let token = tokens[index]
-    let former = index > 0 ? tokens[index - 1] : nil
-    let next = index + 1 < tokens.count ? tokens[index + 1] : nil
-    if token.words.count == 1, places[token.words[0]] != nil,
-      [former, next].contains(where: { $0?.words.allSatisfy(lodgings.contains) ?? false })
-    {
-      return meaning(token.words[0])
-    }
-    let isAfterName =
-      former.map { !$0.words.allSatisfy { small.contains($0) || kinds.contains($0) } } ?? false
-    let isWritten = token.text == "LA"
-    let isBeforeName =
-      next.map {
-        !$0.words.allSatisfy { kinds.contains($0) || isWritten && small.contains($0) }
-      } ?? false
-    if isAfterName, former?.text.hasSuffix(",") == true, !isBeforeName,
-      let state = states[token.text]
-    {
-      return state
-    }
-    guard token.words == ["la"] else { return token.text }
-    if isBeforeName || isAfterName && !isWritten { return "la" }
-    return isAfterName ? eitherLA : "Los Angeles"
-  }
-
-  /// The tokens without what they say about a price; all of them if there are no others.
-  private static func withoutPrice(_ tokens: [Token]) -> [Token] {
-    let others = others(tokens)
-    return others.isEmpty ? tokens : others
-  }
-
-  private static func others(_ tokens: [Token]) -> [Token] {
-    let said = PriceWish.said(in: tokens)
-    return tokens.indices.filter { index in !said.contains { $0.tokens.contains(index) } }
-      .map { tokens[$0] }.filter { !$0.words.isEmpty }
-  }
+  /// What a text says about a price and a stay.
+  static func said(in text: String) -> [SaidWords.Said] { SaidWords.said(in: pieces(of: text)) }
 
   /// A text with "4 star" for `4*`, `4★` and `4stars`; also for the index.
   static func withStars(_ text: String) -> String {
@@ -166,42 +158,35 @@ enum SpelledQuery {
     }.joined(separator: " ")
   }
 
-  /// A text with a space after each comma and semicolon that is not before a digit, and for a sign between words of at least
-  /// three letters: "pool,gym", "London/Paris", "hotel@paris".
-  private static func withSpaces(_ text: String) -> String {
-    var spaced = String.UnicodeScalarView()
-    let scalars = Array(text.unicodeScalars)
-    for (index, scalar) in scalars.enumerated() {
-      if let last = spaced.last, last == "," || last == ";", !("0"..."9").contains(scalar) {
-        spaced.append(" ")
-      }
-      let isBetweenWords =
-        "/@|".unicodeScalars.contains(scalar) && index >= 3 && index + 3 < scalars.count
-        && (scalars[(index - 3)..<index] + scalars[(index + 1)...(index + 3)])
-          .allSatisfy(\.properties.isAlphabetic)
-      spaced.append(isBetweenWords ? " " : scalar)
-    }
-    return String(spaced)
-  }
-
-  /// What every result is stands alone, "パリのホテル", and so do two names of places, "法国巴黎".
-  private static func apart(_ token: Substring) -> [String] {
-    let (runs, links) = (SearchStopWords.runs, SearchStopWords.links)
-    guard let run = runs.first(where: { token.hasSuffix($0) }) else { return named(token) }
-    var place = token.dropLast(run.count)
-    if let link = links.first(where: { place.hasSuffix($0) }) { place = place.dropLast(link.count) }
-    return named(place) + [run]
-  }
-
+  /// The names of which a word of such a script consists, "旧金山酒店停车场"; the word if it has none, or others.
   private static func named(_ token: Substring) -> [String] {
     let letters = Array(token)
     guard (4...16).contains(letters.count),
-      letters.allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 0x3005 } })
+      letters.allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 0xE00 } }),
+      let names = names(in: letters[...]), names.count > 1
     else { return [String(token)] }
-    let split = (2...letters.count - 2).first { count in
-      [letters[..<count], letters[count...]].allSatisfy { PlaceNames.all.knows(String($0)) }
+    return names
+  }
+
+  private static func names(in letters: ArraySlice<Character>) -> [String]? {
+    let name = String(letters)
+    if SearchStopWords.isLink(name) { return [] }
+    if isKnown(name) { return [name] }
+    for count in 1..<max(1, letters.count) {
+      let first = String(letters.prefix(count))
+      let isLink = SearchStopWords.isLink(first)
+      guard isLink || count > 1 && isKnown(first) else { continue }
+      if let others = names(in: letters.dropFirst(count)) {
+        return (isLink ? [] : [first]) + others
+      }
     }
-    guard let split else { return [String(token)] }
-    return [String(letters[..<split]), String(letters[split...])]
+    return nil
+  }
+
+  /// Whether a text is the name of a place, of what hotels have or of what every result is, or says something about a price.
+  private static func isKnown(_ text: String) -> Bool {
+    PlaceNames.all.knows(text) || SearchStopWords.areAll(text)
+      || SearchStopWords.runs.contains(text)
+      || !SaidWords.said(in: text).isEmpty
   }
 }

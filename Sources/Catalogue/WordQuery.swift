@@ -72,8 +72,11 @@ struct WordQuery {
   /// Splits the texts of a query; nil when one has neither a letter nor a digit, which no hotel matches.
   /// - Parameter excludes: whether a hyphen before a word excludes it. If not, a text with one is looked for as a phrase: it
   ///   may be a hotel's name, such as `Hotel Riu -Adults Only`.
-  /// - Parameter keepsPrice: whether what the texts say about a price is a part of a hotel's name.
-  init?(_ query: HotelQuery, excludes: Bool = true, keepsPrice: Bool = false) {
+  /// - Parameter says: whether a text says what no hotel writes (``SaidWords``), which is all that it asks for then.
+  /// - Parameter keepsPrice: whether that is a part of a hotel's name.
+  init?(
+    _ query: HotelQuery, excludes: Bool = true, says: Bool = false, keepsPrice: Bool = false
+  ) {
     let asked = [(query.description, false), (query.location, true)].map { text, isAboutPlace in
       (text.map(ExcludedWords.init), isAboutPlace)
     }
@@ -83,9 +86,9 @@ struct WordQuery {
       excludes
       && (isRefused
         || asked.contains { $0.0.map { !FoldedText($0.rest).terms.isEmpty } ?? false })
-    // "hotel" in Paris means all in Paris, and "no pets" all that take none.
+    // "hotel" in Paris means all in Paris, "no pets" all that take none, and "under 100 €" all that cost less.
     let hasOthers =
-      excludes && isRefused
+      excludes && isRefused || says
       || asked.contains { asked, _ in
         asked.map { !FoldedText($0.rest).terms.isEmpty && !Self.saysNothing($0.rest, keepsPrice) }
           ?? false
@@ -108,6 +111,8 @@ struct WordQuery {
       Self.addEnglishNames(of: counted.map { plain[$0] }, to: &words)
       var phrases = [Self.phrase(plain.flatMap(\.parts))]
       if let first = counted.first, let last = counted.last {
+        // In Nice, nobody asks for what calls itself a nice hotel.
+        if counted.count == 1, SearchStopWords.isPraiseOrPlace(plain[first].parts) { phrases = [] }
         let counted = plain[first...last]
         if counted.count < plain.count { phrases.append(Self.phrase(counted.flatMap(\.parts))) }
         phrases += Self.possessives(counted)
@@ -131,15 +136,15 @@ struct WordQuery {
     var wanted = zip(terms, asked.words.flatMap { FoldedText($0, .expanded).terms })
       .map { Self.word($0, $1, isLast: false) }
     Self.addEnglishNames(of: terms, to: &wanted)
-    let forms = wanted.flatMap(\.forms).map(Self.quoted)
+    let forms = wanted.flatMap(\.forms)
+      .flatMap { [$0, Form(text: $0.text + "s", isPrefix: false)] }.map(Self.quoted)
     var expressions = forms.isEmpty ? [] : ["(\(Self.all) : (\(forms.joined(separator: " OR "))))"]
     for refused in asked.refused {
       let key = PlaceNames.key(refused.name)
-      let names =
-        [Self.phrase(FoldedText(refused.name).terms.flatMap(\.parts))]
-        + PlaceNames.all.meant(by: key).sorted()
+      let own = Self.phrase(FoldedText(refused.name).terms.flatMap(\.parts))
+      let names = [own, own + "s"] + PlaceNames.all.meant(by: key).sorted()
       // A hotel that says "no pets" has none.
-      let negations = Set(["no", "without", refused.negation]).subtracting([""]).sorted()
+      let negations = Set(["no", "without", PlaceNames.folded(refused.negation)]).sorted()
       let said = names.flatMap { name in negations.map { $0 + " " + name } + [name + " not"] }
       let (has, hasNot) = (Self.any(of: names), Self.any(of: said))
       expressions.append("((\(Self.all) : (\(has))) NOT (\(Self.all) : (\(hasNot))))")
@@ -197,18 +202,17 @@ struct WordQuery {
 
   /// The expressions for each word, for each part of a term, and for the words of a place's name together, alone: for hotels
   /// that have it, for those whose place or title has it, and for those whose place has it. `isRequired` is true of a place's
-  /// name that is all of the text about the location: nobody who asks for Lyon wants Tokyo.
+  /// name, in a description only if it is no code: nobody who asks for Lyon wants Tokyo.
   var parts: [(any: String, titled: String, place: String, isRequired: Bool)] {
     var known: Set<String> = []
     return texts.flatMap { text in
-      let units = Self.units(of: text.words)
-      return units.map { words in
-        (
+      Self.units(of: text.words).map { words in
+        let name = words.compactMap(\.single).joined()
+        return (
           any: "(" + withoutExcluded(words.map(text.expression).joined(separator: " AND ")) + ")",
           titled: words.map { text.place(of: $0, orTitle: true) }.joined(separator: " AND "),
           place: words.map { text.place(of: $0, orTitle: false) }.joined(separator: " AND "),
-          isRequired: text.isAboutPlace && units.count == 1
-            && PlaceNames.all.isPlace(words.compactMap(\.single).joined())
+          isRequired: (text.isAboutPlace || name.utf8.count > 3) && PlaceNames.all.isPlace(name)
         )
       }
     }.filter { known.insert($0.any).inserted }
@@ -372,8 +376,10 @@ struct WordQuery {
     texts.map { quoted(Form(text: $0, isPrefix: false)) }.joined(separator: " OR ")
   }
 
-  /// The expression for hotels whose name has one of some phrases.
-  static func named(_ phrases: [String]) -> String { "{name title} : (\(any(of: phrases)))" }
+  /// The expression for hotels whose name or address has one of some phrases.
+  static func named(_ phrases: [String]) -> String {
+    "{name title address} : (\(any(of: phrases)))"
+  }
 
   private static func quoted(_ form: Form) -> String {
     "\"" + form.text + "\"" + (form.isPrefix ? " *" : "")

@@ -17,7 +17,7 @@ package struct HotelQuery: Sendable, Hashable {
     case relevance
     /// By name, ignoring case.
     case name
-    /// Cheapest first, by the first number in the hotel's price. The currency is ignored.
+    /// Cheapest first, by the first number in the hotel's price that counts no nights or guests. The currency is ignored.
     case price
     /// Nearest first.
     case distance

@@ -10,7 +10,9 @@ import Testing
       ("1\u{202F}250 €", 1250), ("95", 95), ("950000", 950_000), ("from 80.5", 80.5),
       ("1.234.567,89", 1_234_567.89), ("12,34,567.00", 1_234_567), ("1.234,-", 1234),
       ("0.250", 0.25), ("1250.500", 1250.5), ("99,9 €", 99.9), ("100-200", 100), ("100, 200", 100),
-      ("٢٥٠ ر.س", 250), ("¥12,000", 12000), ("2 rooms 250", 2), ("none", nil), ("", nil),
+      ("٢٥٠ ر.س", 250), ("¥12,000", 12000), ("2 rooms 250", 250), ("none", nil), ("", nil),
+      ("4 nights from £148", 148), ("£50 room only", 50), ("sleeps 10 people", nil),
+      ("1万円", 10_000),
     ] as [(String, Double?)])
   func thePriceIsTheFirstNumber(_ text: String, _ number: Double?) {
     #expect(Price.number(in: text) == number)
@@ -19,9 +21,19 @@ import Testing
   @Test(arguments: [
     ("no garden", true), ("no jardim", false), ("sem jardim", true), ("no jardín", true),
   ])
-  func portugueseInTheIsNoRefusal(text: String, isRefusal: Bool) throws {
-    #expect((AmenityNames.refused(at: 0, of: text.split(separator: " ")) != nil) == isRefusal)
-    let pattern = try Regex(String(AmenityNames.refusalPattern.dropFirst("(?<!\\S)".count)))
-    #expect(text.contains(pattern) == isRefusal)
+  func portugueseInTheIsNoRefusal(text: String, isRefusal: Bool) {
+    #expect(ExcludedWords(text).isEmpty != isRefusal)
+  }
+
+  @Test(
+    arguments: [
+      ("bis 22 Uhr", []), ("until 10 pm, max 12 pax", []), ("kids under 12", []), ("24/7", []),
+      ("bis 12.05.2026", []), ("under €1 250", [0, 1250]), ("US$50-100/night", [50, 100]),
+      ("from 80 €", [80, .greatestFiniteMagnitude]), ("3 nights for under 1万円", [0, 10_000]),
+      ("over 50 under 100", [50, 100]),
+    ] as [(String, [Double])])
+  func aNumberIsAPriceOnlyIfItCountsMoney(text: String, limits: [Double]) {
+    let wish = PriceWish(SaidWords.said(in: text).compactMap(\.wish))
+    #expect(wish.map { [$0.least, $0.most ?? -1] } ?? [] == limits)
   }
 }

@@ -44,12 +44,33 @@ import Testing
   /// A price orders the hotels, but hides none: what costs so much, what has no price or costs less, and what costs more.
   @Test(arguments: [
     ("pool under 100", [2, 3, 4, 1]), ("50-100 € pool", [2, 3, 4, 1]),
-    ("cheap pool", [3, 2, 1, 4]),
-    ("pool max 20 km", [1, 2, 3, 4]), ("pool", [1, 2, 3, 4]),
+    ("cheap pool", [3, 2, 1, 4]), ("pool over 1000", [1, 2, 3, 4]),
+    ("pool max 20 km", [1, 2, 3, 4]), ("pool max 12 pax", [1, 2, 3, 4]), ("pool", [1, 2, 3, 4]),
   ])
   func whatASearchSaysAboutAPriceOrdersItsHotels(text: String, wanted: [Int]) async throws {
     try await CatalogueFixture.run(rows: Self.rows) { fixture async throws in
       #expect(try await ids(fixture, text, .relevance) == wanted.map { "hotel_\($0)" })
+    }
+  }
+
+  /// A price alone finds what costs so much, the cheapest first; if nothing does, all hotels by their price.
+  @Test(arguments: [
+    ("under 100 €", [3, 2], false), ("hotels over 100", [1], false),
+    ("cheap", [3, 2, 1, 4], false),
+    ("cheap hotels", [3, 2, 1, 4], false), ("under 10 €", [3, 2, 1, 4], true),
+    ("no pets under 100 €", [3, 2], false), ("2 guests, 3 nights", [2, 4, 3, 1], false),
+  ])
+  func aPriceAloneFindsWhatCostsSoMuch(text: String, wanted: [Int], isMost: Bool) async throws {
+    try await CatalogueFixture.run(rows: Self.rows) { fixture async throws in
+      let page = try await fixture.catalogue.search(HotelQuery(description: text))
+      #expect(page.hotels.map(\.id.text) == wanted.map { "hotel_\($0)" })
+      #expect(page.hasMostOnly == isMost && page.total == wanted.count)
+      let second = HotelQuery(description: text, limit: 1, offset: 1)
+      let id = try await fixture.catalogue.search(second).hotels.first?.id.text
+      #expect(id == wanted.dropFirst().first.map { "hotel_\($0)" })
+      #expect(
+        try await ids(fixture, text, .name).filter { id in wanted.contains { "hotel_\($0)" == id } }
+          == [2, 4, 3, 1].filter(wanted.contains).map { "hotel_\($0)" })
     }
   }
 

@@ -4,8 +4,8 @@ import Hotels
 import JSON
 import Testing
 
-/// What people type and the hotels that it must find: `Tests/Fixtures/searches.json`, for the catalogue and for a
-/// person's own bookmarks. `Tests/Page/test_device_search.py` tests the same table on the device.
+/// What people type and the hotels that it must find, and with which the answer begins: `Tests/Fixtures/searches.json`, for
+/// the catalogue and for a person's own bookmarks. `Tests/Page/test_device_search.py` tests the same table on the device.
 @Suite struct SearchTableTests {
   private struct Table {
     let hotels: [JSONNode]
@@ -29,6 +29,8 @@ import Testing
     static func check(_ page: HotelPage, _ search: JSONNode) throws {
       let wanted = try #require(search["finds"]).elements.compactMap(\.int).map { "hotel_\($0)" }
       let query = search["query"]?.string ?? ""
+      let first = (search["begins"]?.elements ?? []).compactMap(\.int).map { "hotel_\($0)" }
+      #expect(page.hotels.prefix(first.count).map(\.id.text) == first, "\(query)")
       #expect(page.hotels.map(\.id.text).sorted() == wanted.sorted(), "\(query)")
       #expect(page.hasMostOnly == (search["matched"]?.string == "most"), "\(query)")
     }

@@ -13,9 +13,9 @@ FIND = """
     // What a search without the names of places has read of a hotel must not stay.
     find(args.hotels, { location: "Ireland" })
     usePlaces(await (await fetch(placesURL())).text())
-    return args.cases.map(({ field, query, location }) => {
-        const { hotels, matched } = find(args.hotels, { location, [field]: query })
-        return { query, finds: hotels.map(({ id }) => id).sort((one, other) => one - other), matched: matched ?? null }
+    return args.cases.map(({ field, query, location, begins = [] }) => {
+        const { hotels, matched } = find(args.hotels, { location, [field]: query }), ids = hotels.map(({ id }) => id)
+        return { query, begins: ids.slice(0, begins.length), finds: ids.sort((one, other) => one - other), matched: matched ?? null }
     })
 """
 
@@ -47,4 +47,28 @@ def test_the_device_finds_by_the_servers_rules(browsers):
     assert len(cases) >= 200
     found = browsers().open().run(FIND, cases=cases, hotels=TABLE["hotels"])
     assert found == [
-        {"query": case["query"], "finds": sorted(case["finds"]), "matched": case.get("matched")} for case in cases]
+        {"query": case["query"], "begins": case.get("begins", []), "finds": sorted(case["finds"]), "matched": case.get("matched")}
+        for case in cases]
+
+
+SORT = """
+    const { version } = await (await fetch("/shell.json")).json()
+    const { find } = await import(`/page/${version}/offline/find.js`)
+    const { placesURL, usePlaces } = await import(`/page/${version}/offline/places.js`)
+    usePlaces(await (await fetch(placesURL())).text())
+    const hotels = args.prices.map((price, id) => ({ id, name: `Pool ${id}`, price }))
+    return args.queries.map(([description, sort]) => {
+        const { hotels: found, matched } = find(hotels, { description, sort })
+        return [found.map(({ id }) => id), matched ?? null]
+    })
+"""
+
+
+def test_the_device_orders_by_price_as_the_server_does(browsers):
+    prices = ["£1,250.50 a night", 80, "From €35.", None, "4 nights from 1.100 kr."]
+    asked = {
+        ("pool", "price"): [2, 1, 4, 0, 3], ("pool under 100", ""): [1, 2, 3, 4, 0], ("cheap pool", None): [2, 1, 4, 0, 3],
+        ("under 100", "relevance"): [2, 1], ("hotels over 1000", ""): [4, 0], ("cheap", ""): [2, 1, 4, 0, 3],
+        ("under 10", ""): [2, 1, 4, 0, 3]}
+    found = browsers().open().run(SORT, prices=prices, queries=list(asked))
+    assert found == [[ids, "most" if "under 10" in query else None] for query, ids in asked.items()]

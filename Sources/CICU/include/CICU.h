@@ -3,9 +3,10 @@
 
 #include <stdint.h>
 
-/* ICU's UCollator and USpoofChecker. */
+/* ICU's UCollator, USpoofChecker and URegularExpression. */
 typedef struct cicu_collator cicu_collator;
 typedef struct cicu_checker cicu_checker;
+typedef struct cicu_pattern cicu_pattern;
 
 /* ICU renames its functions with macros (ucol_open becomes ucol_open_72), which Swift does not import. ICU's headers
    also conflict with those of the ICU in Foundation, because their types have the same names. So this header includes
@@ -96,5 +97,21 @@ void cicu_checker_close(cicu_checker *checker);
 int32_t cicu_checker_skeleton(
     const cicu_checker *checker, const char *text, int32_t length, char *skeleton, int32_t room,
     int32_t *status);
+
+/* Regular expressions. Lengths and positions are in UTF-16 code units. */
+
+cicu_pattern *cicu_pattern_open(
+    const uint16_t *pattern, int32_t length, int8_t ignoresCase, int32_t *status);
+
+void cicu_pattern_close(cicu_pattern *pattern);
+
+int32_t cicu_pattern_groups(const cicu_pattern *pattern);
+
+/* Writes where each match and each of its groups begins and ends, -1 for a group without a part, and returns how many
+   numbers that are, at most `room`. Several threads may use a pattern at the same time. A status above 0 also says that
+   matching took more than some thousand times `milliseconds` steps. */
+int32_t cicu_pattern_find(
+    const cicu_pattern *pattern, const uint16_t *text, int32_t length, int32_t milliseconds,
+    int32_t *ranges, int32_t room, int32_t *status);
 
 #endif

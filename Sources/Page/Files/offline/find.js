@@ -1,5 +1,5 @@
 import { isPlace, lines, meanings, namesOf } from "./places.js"
-import { asPhrase, counts, hay, hayOfNames, key, prices, refusal, wanted } from "./words.js"
+import { asPhrase, counts, hay, hayOfNames, key, priceOf, refusal, said, wanted } from "./words.js"
 
 const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
 
@@ -15,8 +15,9 @@ function searched(hotel) {
     const address = hay(textOf(hotel, "address")), city = hay(textOf(hotel, "city", "state", "country"))
     const names = hayOfNames(namesOf(hotel)), spot = city + names
     const heading = hay(textOf(hotel, "title", "alias", "category"))
-    const what = hay(textOf(hotel, "name", "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + heading + address + city
-    hays.set(hotel, { what, names, where: address + spot, titled: heading + address + spot, title: heading + spot, spot })
+    const name = hay(textOf(hotel, "name")), title = heading + spot
+    const what = name + hay(textOf(hotel, "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + heading + address + city
+    hays.set(hotel, { what, names, where: address + spot, titled: address + title, title, head: name + title, spot })
   }
   return hays.get(hotel)
 }
@@ -42,8 +43,7 @@ function withMost(hotels, words) {
   }
   const counted = parts.map(words => ({ words, set: new Set(hotels.filter(it => words.every(word => has(it, word)))) })).filter(({ set }) => set.size)
   // Nobody who asks for Lyon wants Tokyo.
-  const [place, other] = parts.filter(([{ at }]) => at)
-  if (place && !other && !counted.some(({ words }) => words === place) && isPlace(place.map(it => it.own).join(""))) return []
+  if (parts.some(words => { const name = words.map(it => it.own).join(""); return !counted.some(it => it.words === words) && (name[3] || words[0].at) && isPlace(name) })) return []
   const least = words.length > 1 ? 1 : Math.floor(parts.length / 2) + 1
   if (counted.length < least) return []
   const withAll = words => hotels.filter(it => words.every(({ set }) => set.has(it)))
@@ -62,27 +62,40 @@ function withMost(hotels, words) {
 }
 
 /**
- * Finds hotels with all words. If no hotel has all, `matched` is `most` and those with most of them are found.
+ * Finds hotels with all words. If no hotel has all, `matched` is `most` and those with most of them are found. A price that is
+ * asked for orders them, and limits them if nothing else is.
  * @returns {{hotels: object[], matched?: string}}
  */
-export function find(hotels, { description = "", location = "" }, isWish) {
+export function find(hotels, { description = "", location = "", sort }, isWish) {
   const asked = [description, location].map(String)
-  const refused = asked.flatMap(text => [...text.matchAll(refusal)].map(([all, ...names]) => [all, names.find(Boolean)]))
+  const refused = asked.flatMap(text => [...text.normalize().matchAll(refusal)].map(([all, ...names]) => [all, names.find(Boolean)]))
   const isRefused = refused.some(([, name]) => name)
-  const names = isWish ? [] : asked.flatMap(prices)
-  const keepsPrice = names.some(said => hotels.some(it => asPhrase(textOf(it, "name", "title", "alias")).includes(asPhrase(said))))
-  let texts = asked.map(text => text.replace(refusal, ""))
+  const says = asked.flatMap(said), prices = says.filter(it => !it.stay), limits = prices.filter(it => it.most)
+  const least = Math.max(0, ...limits.map(it => it.least)), most = Math.min(...limits.map(it => it.most))
+  const keepsSaid = !isWish && says.some(({ names }) => names.some(said => hotels.some(it => asPhrase(textOf(it, "name", "title", "alias", "address")).includes(asPhrase(said)))))
+  if (keepsSaid) says.length = prices.length = 0
+  let texts = asked.map(text => text.normalize().replace(refusal, " "))
   const excludes = refused[0] && (isRefused || wanted(texts.join(" "), meanings)[0])
   if (!excludes) texts = asked
-  const says = text => counts(text, keepsPrice), all = []
+  const all = []
+  // Those with the text as it is come before the others, and the more words a name or a place has.
+  const done = (hotels, matched) => ({
+    matched, hotels: hotels.map(hotel => {
+      const price = priceOf(hotel), { what, head } = searched(hotel)
+      return {
+        hotel, rank: prices[0] && limits[0] && sort !== "price" ? price > most ? price : !(price >= least) : prices[0] || sort === "price" ? price ?? 1e15 : 0,
+        score: texts.filter(text => text && what.includes(asPhrase(text))).length * 99 + all.filter(({ forms }) => forms.some(form => head.includes(whole(form)))).length
+      }
+    }).sort((one, other) => one.rank - other.rank || other.score - one.score).map(it => it.hotel)
+  })
   for (const [at, text] of texts.entries()) {
-    const some = wanted(text, meanings, false, keepsPrice)
+    const some = wanted(text, meanings, keepsSaid)
     if (!some[0] && text.trim()) return { hotels: [] }
-    // "hotel" in Paris means all in Paris, and "no pets" all that take none.
-    if (says(text) || !isRefused && !texts.some(says)) all.push(...some.map(word => ({ ...word, at })))
+    // "hotel" in Paris means all in Paris, "no pets" all that take none, and "under 100 €" all that cost less.
+    if (counts(text, keepsSaid) || !isRefused && !says[0] && !texts.some(text => counts(text, keepsSaid))) all.push(...some.map(word => ({ ...word, at })))
   }
   const not = excludes ? refused.flatMap(([said, name]) => {
-    const forms = name ? [asPhrase(name), ...meanings(key(name)).map(whole)] : wanted(said, meanings, true).flatMap(it => it.forms).map(whole)
+    const word = name ?? said.slice(1), forms = [asPhrase(word), asPhrase(word + "s"), ...meanings(key(word)).map(whole)]
     // A hotel that says "no pets" has none.
     const before = name ? [" no", " without", asPhrase(said.split(/\s/)[0]).trimEnd()] : []
     return forms.map(form => ({ form, said: before.map(it => it + form).concat(name ? form + "not " : []) }))
@@ -98,9 +111,14 @@ export function find(hotels, { description = "", location = "" }, isWish) {
       : searched(it)[at ? "where" : "what"].includes(asPhrase(text))))
   }
   if (!found[0] && texts[1]) found = withAll(wider, "titled")
-  if (found[0] || !all[0]) return { hotels: found }
+  if (!all[0] && limits[0]) {
+    const within = rest.filter(it => priceOf(it) >= least && priceOf(it) <= most)
+    limits.length = 0
+    return within[0] ? done(within) : done(rest, "most")
+  }
+  if (found[0] || !all[0]) return done(found)
   // "Cheap Apartments Vienna" does not make a name of "cheap apartments in London".
-  if (keepsPrice && !/\d/.test(names)) return find(hotels, { description, location }, true)
+  if (keepsSaid && !limits[0]) return find(hotels, { description, location, sort }, true)
   found = withMost(rest, wider)
-  return { hotels: found, matched: found[0] && "most" }
+  return done(found, found[0] && "most")
 }

@@ -17,8 +17,7 @@ const tables = () => byName ??= read()
 /** Uses what the file has; its form is described in `PlaceNames+Lines.swift`. */
 export function usePlaces(text) {
   [lines, byName] = [text, undefined]
-  const [, ...found] = /^f\|(.*)\nl\|(.*)\nq\|(.*)\nw\|(.*)\np\|(.*)\nn\|(.*)/m.exec(text) ?? []
-  if (found[2]) useTables(...found)
+  if (/^f(.*\n){7}x/.test(text)) useTables(...text.split("\n", 8).map(line => line.slice(2)))
 }
 
 function read() {
@@ -29,7 +28,7 @@ function read() {
     const [kind, code, ...fields] = line.split("|")
     const [both, known, found] = fields.map(list)
     if (kind === "e") endings = list(code)
-    else if (kind === "m") meant.set(code, both)
+    else if (kind === "m") meant.set(code, both.map(it => it.replaceAll("_", " ")))
     else if (kind === "r") {
       parts.set(code, [...parts.get(code) ?? [], { names: both, outlines: fields.slice(1).map(corners) }])
       // A hotel may have Wales as its country, but Wales does not mean all of it.
@@ -37,6 +36,7 @@ function read() {
     } else if (/[cst]/.test(kind)) {
       const names = [...both, ...found]
       const place = { code, names, own: new Set(names) }
+      names.forEach(all.add, all)
       for (const name of [...both, ...known]) all.add(name) && kind === "c" ? countries.set(name, place) : cities.set(code + name, names)
       for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
@@ -88,8 +88,8 @@ function partNames(hotel, { code, own }, country) {
 /** A name, and without each ending that it has. */
 const endless = text => [text, ...tables().endings.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))]
 
-/** What a Russian name "in" a place may be the case of: "Лондоне", "Парижа". */
-const nominatives = text => /[аеиы]$/.test(text) ? ["", "а", "ь"].map(it => text.slice(0, -1) + it) : []
+/** What a Russian name "in" a place may be the case of, "Лондоне", "Парижа", and a Hebrew or Arabic one without "in". */
+const nominatives = text => /^[בלبل]/.test(text) ? [text.slice(1)] : /[аеиы]$/.test(text) ? ["", "а", "ь"].map(it => text.slice(0, -1) + it) : []
 
 /** Names of the places that a name in another language than theirs means, for a search. */
 export function meanings(key) {

@@ -137,8 +137,8 @@ export class View {
   async hotel(id) { return (await this.#hotels()).get(id) }
 
   /** Searches the copy. */
-  async search({ description = "", location = "", limit = 20, offset = 0 }) {
-    const { hotels: found, matched } = find([...(await this.#hotels()).values()], { description, location })
+  async search({ limit = 20, offset = 0, ...query }) {
+    const { hotels: found, matched } = find([...(await this.#hotels()).values()], query)
     const end = Number(offset) + Number(limit)
     return { total: found.length, matched, hotels: found.slice(offset, end), next: end < found.length ? end : undefined }
   }

@@ -1,5 +1,5 @@
 /** The words of hotels and of searches, by the rules of the server's `FoldedText`, `IndexedText` and `WordQuery`. */
-let letters, stopWords, equals, latin, pricePattern
+let letters, stopWords, equals, latin, saidPattern, amounts, rules
 /** What a hotel must not have: `paris -hostel`, "no pets". Without another word, a hyphen before a word means nothing. */
 export let refusal
 // The commonest, until a search has fetched all.
@@ -7,12 +7,13 @@ useTables("æae œoe øo łl đd ðd þth ßss ıi ςσ", "", "wifi,wlan,wi fi",
 
 /**
  * Uses the server's tables, which come with the names of places: letters that do not decompose, letters with Latin ones for
- * them, words that are equal, the groups of `SpelledQuery`, and the patterns of `PriceWish` and `AmenityNames`.
+ * them, words that are equal, the groups of `SpelledQuery`, the patterns of `SaidWords`, `AmenityNames` and `Price`, and the rules
+ * of `SpelledQuery`.
  */
-export function useTables(folds, pairs, words, stops, pattern, refused = "$^") {
-  [letters, latin] = [folds, pairs].map(text => new Map(text.split(" ").map(it => [it[0], it.slice(1)])))
-  pricePattern = pattern && RegExp(pattern, "giu")
-  refusal = RegExp("(?<!\\S)-\\p{L}\\S*|" + refused, "giu")
+export function useTables(folds, pairs, words, stops, said = "(?!)", refused = "(?<!\\S)-\\p{L}\\S*", amount = said, spelling = "(?!)") {
+  rules = spelling.split("\t\t").map(it => it.split("\t")).map(([it, by]) => [RegExp(it, "gu"), by]);
+  [letters, latin] = [folds, pairs].map(text => new Map(text.split(" ").map(it => [it[0], it.slice(1)])));
+  [saidPattern, refusal, amounts] = [said, refused, amount].map(it => RegExp(it, "giu"))
   equals = words.split("|").map(forms => forms.split(","))
   stopWords = stops.split("|").map(words => words.split(" "))
 }
@@ -50,11 +51,11 @@ const together = some => [some.join(""), some.reduce((one, other) => one + other
 
 /** The terms without stop words, unless all are. */
 function withoutStops(all, termOf = it => it) {
-  const [small, kinds, praise, after = []] = stopWords
+  const [small, kinds, praise] = stopWords
   const isOf = (it, words) => it && termOf(it).length < 2 && words.includes(termOf(it)[0])
   // Nice is a place, too, if nothing else counts.
   const isWish = it => isOf(it, praise) || isOf(it, ["nice"]) && !all.every(it => isOf(it, ["nice", ...small, ...kinds]))
-  all = all.filter((it, at) => !(isWish(it) && isOf(all[at + 1], kinds)) && !(isOf(it, after) && isOf(all[at - 1], kinds)))
+  all = all.filter((it, at) => !(isWish(it) && isOf(all[at + 1], kinds)))
   for (const stops of [small, kinds]) {
     const rest = all.filter(it => !isOf(it, stops))
     if (rest.length) all = rest
@@ -62,15 +63,36 @@ function withoutStops(all, termOf = it => it) {
   return all
 }
 
-/** A text without what it says about a price, unless it keeps that. */
-const withoutPrice = (text, keepsPrice) => pricePattern && !keepsPrice ? text.split(" ").flatMap(apart).filter(Boolean).join(" ").replace(pricePattern, " ") : text
+/** A text by the server's rules: the first four let names stand apart, the sixth is for stars, all from the fifth are for what stays. */
+const rewritten = (text, from, to) => rules.slice(from, to).reduce((text, [it, by]) => text.replace(it, by), text)
 
-/** What a text says about a price, a single word with its neighbour: "max 506" and "cheap sleep" may be parts of a hotel's name. */
-export const prices = text => pricePattern ? [...text.matchAll(pricePattern)].flatMap(({ 0: said, index }) => terms(said).flat()[1] ? said
-  : [(/\S+\s*$/.exec(text.slice(0, index)) ?? "") + said, said + (/\s*\S+/.exec(text.slice(index + said.length)) ?? "")]).filter(it => terms(it).flat()[1]) : []
+const pieces = text => rewritten(text.normalize(), 0, 4)
 
-/** Whether a text says more than what every result is, and a price. */
-export const counts = (text, keepsPrice) => terms(withoutPrice(text, keepsPrice)).some(term => term.length > 1 || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
+/** A text without what no hotel writes, unless it keeps that. */
+const unsaid = (text, keepsSaid) => keepsSaid ? text : pieces(text).replace(saidPattern, " ")
+
+/** The numbers of a text that count no nights or guests, without decimals: 148 of "4 nights from £148". */
+const amountsOf = text => (fold(text).match(amounts) ?? []).map(it => it.replace(/[.,]\d\d?$|\D/g, "") * (/[万萬만]/.test(it) ? 1e4 : 1))
+
+/** The price of a hotel; undefined if it is not known. */
+export const priceOf = ({ price }) => Number.isFinite(price) ? price : amountsOf(String(price ?? ""))[0]
+
+/**
+ * What a text says that no hotel writes: a price by its least and most, without a most for "cheap", or a stay; and the phrases
+ * by which a hotel's name or address says the same: "max 506", with its neighbour "cheap sleep".
+ * @returns {{names: string[], stay?: string, least: number, most?: number}[]}
+ */
+export const said = text => [...pieces(text).matchAll(saidPattern)].map(({ 0: all, 1: stay, 2: least = "", 3: other = least, 4: last = other, index, input }) => {
+  const found = amountsOf(all)
+  const beside = [(/\S+\s*$/.exec(input.slice(0, index)) ?? "") + all, all + (/\s*\S+/.exec(input.slice(index + all.length)) ?? "")]
+  return {
+    stay, names: (terms(all).flat()[1] ? [all] : found[0] ? [] : beside).filter(it => terms(it).flat()[1]),
+    least: last || found[1] ? found[0] : 0, most: last ? Infinity : found.at(-1)
+  }
+})
+
+/** Whether a text says more than what every result is, a price and a stay. */
+export const counts = (text, keepsSaid) => terms(unsaid(text, keepsSaid)).some(term => term.length > 1 || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
 
 /** A place's name without spaces and stop words, by which names are compared. */
 export const key = name => typeof name === "string" ? withoutStops(terms(name)).flat().join("") : ""
@@ -82,9 +104,6 @@ export const hayOfNames = names => names.map(name => terms(name).flat()).map(par
 /** A Cyrillic or Greek word in Latin letters. */
 const toLatin = word => latin.has(word[0]) ? [...word].map(it => latin.get(it) ?? it).join("").replaceAll("oy", "ou") : ""
 
-/** A text with `4 star` for `4*`, `4★` and `4stars`. */
-const withStars = text => text.replace(/(?<![^ ])([1-5])([*★☆⭐]+|stars?)(?![^ ])/gi, "$1 star")
-
 /** A text as a phrase. A hotel may go on after its last run. */
 export function asPhrase(text) {
   const all = terms(text).flat(), found = all.flatMap(words)
@@ -94,7 +113,7 @@ export function asPhrase(text) {
 
 /** What a text is searched in. */
 export function hay(text) {
-  text = withStars(text)
+  text = rewritten(text, 5, 6)
   const plain = terms(text)
   const other = terms(text, true)
   const own = plain.flat().flatMap(words)
@@ -102,32 +121,6 @@ export function hay(text) {
   const streets = own.filter(it => /..str(asse)?$/.test(it))
     .map(it => it.endsWith("str") ? it + "asse" : it.slice(0, -4))
   return all + [...equals.filter(forms => forms.some(form => all.includes(` ${form} `))).flat(), ...streets].join(" § ") + " "
-}
-
-/** Codes of states that are words of other languages or of English. After a comma they are states. */
-const states = { LA: "Louisiana", ME: "Maine", OR: "Oregon" }
-
-/** "パリのホテル" is two words. */
-function apart(token) {
-  const [, , , , runs = [], links = []] = stopWords, run = runs.find(it => token.endsWith(it)) ?? ""
-  const link = run && links.find(it => token.endsWith(it + run)) || ""
-  return [token.slice(0, token.length - (link + run).length), run]
-}
-
-/** The text as hotels write what it means, by the rules of the server's `SpelledQuery`. */
-function spelledOut(text, keepsPrice) {
-  const [small, kinds, , , , , origins = [], lodgings = []] = stopWords, both = [...small, ...kinds]
-  const free = withoutPrice(text, keepsPrice)
-  const tokens = withStars((terms(free)[0] ? free : text).replace(/[,;](?!\d)/g, "$& ").replace(/(?<=\p{L}{3})[/@|](?=\p{L}{3})/gu, " ").replace(/(?<!\S)l\.a\.(?!\S)/gi, "LA")).split(" ")
-    .flatMap(apart).map(it => [it, ...terms(it).flat()]).filter(it => it[1])
-  const isName = (token, known) => token?.slice(1).some(it => !known.includes(it))
-  return tokens.map(([token, word, more], at) => {
-    if (!more && origins.includes(word) && [tokens[at - 1], tokens[at + 1]].some(it => it && !isName(it, lodgings))) return "xx" + word
-    const isBeforeName = isName(tokens[at + 1], token === "LA" ? both : kinds)
-    const isAfterName = isName(tokens[at - 1], both)
-    if (!isBeforeName && isAfterName) return tokens[at - 1][0].endsWith(",") && states[token] || (token === "LA" ? "USLA" : token)
-    return word !== "la" || more ? token : isBeforeName ? "la" : "Los Angeles"
-  }).join(" ")
 }
 
 /** The plural of a word, and that of which it may be one. */
@@ -140,11 +133,11 @@ const numbers = word => [word + "s", word + "es", word.replace(/y$/, "ies"), wor
  * `own` is the word itself; a term of several parts has none.
  * @returns {{forms: string[], more: string[], own?: string}[]}
  */
-export function wanted(text, meanings, isRefused, keepsPrice) {
-  // What a hotel must not have is only what is written.
-  if (!isRefused) text = spelledOut(text, keepsPrice)
+export function wanted(text, meanings, keepsSaid) {
+  const free = unsaid(text, keepsSaid)
+  text = rewritten(terms(free)[0] ? free : text, 4)
   const plain = terms(text), expanded = terms(text, true), end = plain.at(-1)
-  const isOpen = end?.term.endsWith(end.at(-1)) && !isRefused
+  const isOpen = end?.term.endsWith(end.at(-1))
   const counted = withoutStops(plain.map((term, at) => ({ term, other: expanded[at], names: [] })), ({ term }) => term)
   counted.forEach((_, from) => {
     for (let to = from + 1; to <= Math.min(from + 4, counted.length); to++) {
@@ -166,7 +159,7 @@ export function wanted(text, meanings, isRefused, keepsPrice) {
       const forms = [phrase.join(" "), ...hasRun ? [] : together(term)]
       return forms.map(it => it + (hasRun && !phrase[1] ? "" : last(word)))
     })
-    const own = !isRefused && single(word)
+    const own = single(word)
     for (let end = 2; end < own.length - 1 && !own[24]; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from) + " ")
     for (let from = Math.max(0, at - 3); own && from <= at; from++) {
       for (let end = Math.max(at + 1, from + 2); end <= from + 4 && single(all[end - 1]); end++) {
