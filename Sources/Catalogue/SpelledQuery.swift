@@ -1,3 +1,4 @@
+import Documents
 import Text
 
 /// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", without what no hotel writes
@@ -88,25 +89,30 @@ enum SpelledQuery {
     let lodging = any(lodgings.union(accented).union(["b&b", "b&bs"]))
     let adjectives = origins.split { $0 == "\n" || $0 == ";" || $0 == " " }.map(String.init)
       .filter { $0.first?.isLowercase == true }
-    let adjective = "(" + SaidWords.either(adjectives.flatMap(cased)) + ")"
+    let adjective = SaidWords.either(adjectives.flatMap(cased))
     let word = any(kinds.union(SearchStopWords.small))
-    // A text before a match must have a longest length, so it has one of these signs at most.
+    // What stands before a match is looked at last, because it takes longest, and has at most one sign, because ICU wants a
+    // longest length.
     func after(_ word: String) -> String { "(?:^|\\s)" + String(word.dropLast()) + "?\\s" }
-    let afterName = "(?<=\\S\\s)(?<!" + after(word) + ")"
     func before(_ word: String) -> String { "(?=[,.;!?]*(?:\\s*$|\\s" + word + "(?!\\S)))" }
+    func afterName(_ code: String, _ end: String = "\\S") -> String {
+      code + "(?<=" + end + "\\s" + code + ")(?<!" + after(word) + code + ")"
+    }
     let states = [("LA", "Louisiana"), ("ME", "Maine"), ("OR", "Oregon")].map { code, name in
-      Rule("(?<=\\p{L},\\s)(?<!" + after(word) + ")" + code + before(any(kinds)), name)
+      Rule(afterName(code, "\\p{L},") + before(any(kinds)), name)
     }
     return [
       Rule("\\s+", " "),
       Rule("(?<!\\S)([1-5])(?:[*★☆⭐]+|[Ss][Tt][Aa][Rr][Ss]?)(?!\\S)", "$1 star"),
-      Rule("(?<!\\S)" + adjective + "(?=[,.;!?]*\\s" + lodging + "(?!\\S))", meant + "$1"),
-      Rule("(?<=" + after(lodging) + ")" + adjective + "(?=[,.;!?]*(?!\\S))", meant + "$1"),
+      Rule("(?<!\\S)(" + adjective + ")(?=[,.;!?]*\\s" + lodging + "(?!\\S))", meant + "$1"),
+      Rule(
+        "(?<!\\S)(" + adjective + ")(?=[,.;!?]*(?!\\S))(?<=" + after(lodging) + adjective + ")",
+        meant + "$1"),
       Rule("(?<!\\S)[Ll]\\.[Aa]\\.(?!\\S)", "LA"),
     ] + states + [
-      Rule(afterName + "LA" + before(word), eitherLA),
+      Rule(afterName("LA") + before(word), eitherLA),
       Rule("(?<!\\S)LA" + before(word), "Los Angeles"),
-      Rule(afterName + "[Ll]a" + before(any(kinds)), anyLA),
+      Rule(afterName("[Ll]a") + before(any(kinds)), anyLA),
       Rule("(?<!\\S)[Ll]a" + before(any(kinds)), "Los Angeles"),
     ]
   }()
@@ -132,8 +138,8 @@ enum SpelledQuery {
   static func saysNothing(_ text: String) -> Bool {
     if SearchStopWords.areAll(text) { return true }
     let pieces = pieces(of: text)
-    guard !SaidWords.said(in: pieces).isEmpty else { return false }
     let rest = SaidWords.removed(from: pieces)
+    guard !rest.equalsBytes(of: pieces) else { return false }
     return FoldedText(rest).terms.isEmpty || SearchStopWords.areAll(rest)
   }
 
