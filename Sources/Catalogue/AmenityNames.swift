@@ -105,6 +105,21 @@ enum AmenityNames {
     "allowed", "included", "erlaubt", "inbegriffen", "inklusive", "admis", "inclus", "incluido",
     "please",
   ]
+  /// What stands before a place where the hotels must not be, and such places.
+  private static let outside = SaidWords.list(
+    """
+    not,not in,outside,outside of,except,except in,excluding,but not,but not in,nicht in,außer,außerhalb von,ausser,sauf,hors de,\
+    excepto,fuera de,salvo,tranne,кроме
+    """)
+  private static let places: [String] = {
+    var names = ["UK", "USA", "Great Britain", "London", "Paris", "Berlin", "Manhattan"]
+    for line in CityNames.lines + CityNames.foreign {
+      names += line.split(separator: "|").dropFirst().map(String.init)
+    }
+    for region in NamedRegion.all { names += region.names }
+    names += SpelledQuery.places.values
+    return names
+  }()
   /// The same in scripts without spaces: at the beginning and at the end of a word.
   private static let (prefixes, suffixes) = (
     "不含|不带|没有|无|無|不要", "なし|無し|抜き|不可|없음|없는"
@@ -117,7 +132,8 @@ enum AmenityNames {
     let names = either(unspaced)
     return "(?<!\\S)(?:-\\p{L}\\S*(?<![.,;!?])|(?!no\\s+" + either(withinInPortuguese) + ")"
       + either(before) + "\\s+(?:(?:an?|any|the|einen?)\\s+)?(" + either(refusable)
-      + ")s?(?:\\s+" + either(after) + ")?|(?:" + prefixes + ")(" + names + ")|(" + names + ")(?:"
+      + ")s?(?:\\s+" + either(after) + ")?|" + either(outside) + "\\s+(" + either(places)
+      + ")|(?:" + prefixes + ")(" + names + ")|(" + names + ")(?:"
       + suffixes + "))[.,;!?]*(?!\\S)"
   }()
 }

@@ -129,8 +129,8 @@ struct WordQuery {
     keepsPrice ? SearchStopWords.areAll(text) : SpelledQuery.saysNothing(text)
   }
 
-  /// Leaves out hotels that have any of these words themselves. A hotel of London does not say "Heathrow", although it is
-  /// found by it.
+  /// Leaves out hotels that have any of the words with a hyphen themselves: a hotel of London does not say "Heathrow", although
+  /// it is found by it. What is refused in words, "not in Scotland", they must not be found by, either.
   private mutating func exclude(_ asked: ExcludedWords) {
     let terms = asked.words.flatMap { FoldedText($0).terms }
     var wanted = zip(terms, asked.words.flatMap { FoldedText($0, .expanded).terms })
@@ -142,12 +142,12 @@ struct WordQuery {
     for refused in asked.refused {
       let key = PlaceNames.key(refused.name)
       let own = Self.phrase(FoldedText(refused.name).terms.flatMap(\.parts))
-      let names = [own, own + "s"] + PlaceNames.all.meant(by: key).sorted()
+      let names = [own, own + "s", key] + PlaceNames.all.meant(by: key).sorted()
       // A hotel that says "no pets" has none.
       let negations = Set(["no", "without", PlaceNames.folded(refused.negation)]).sorted()
       let said = names.flatMap { name in negations.map { $0 + " " + name } + [name + " not"] }
       let (has, hasNot) = (Self.any(of: names), Self.any(of: said))
-      expressions.append("((\(Self.all) : (\(has))) NOT (\(Self.all) : (\(hasNot))))")
+      expressions.append("((\(has)) NOT (\(Self.all) : (\(hasNot))))")
     }
     guard !expressions.isEmpty else { return }
     excluded = ([excluded].compactMap(\.self) + expressions).joined(separator: " OR ")

@@ -95,12 +95,15 @@ export function find(hotels, { description = "", location = "", sort }, isWish) 
     if (counts(text, keepsSaid) || !isRefused && !says[0] && !texts.some(text => counts(text, keepsSaid))) all.push(...some.map(word => ({ ...word, at })))
   }
   const not = excludes ? refused.flatMap(([said, name]) => {
-    const word = name ?? said.slice(1), forms = [asPhrase(word), asPhrase(word + "s"), ...meanings(key(word)).map(whole)]
+    const word = name ?? said.slice(1), forms = [asPhrase(word), asPhrase(word + "s"), whole(key(word)), ...meanings(key(word)).map(whole)]
     // A hotel that says "no pets" has none.
     const before = name ? [" no", " without", asPhrase(said.split(/\s/)[0]).trimEnd()] : []
-    return forms.map(form => ({ form, said: before.map(it => it + form).concat(name ? form + "not " : []) }))
+    return forms.map(form => ({ form, name, said: before.map(it => it + form).concat(name ? form + "not " : []) }))
   }) : []
-  const rest = hotels.filter(it => !not.some(({ form, said }) => searched(it).what.includes(form) && !said.some(said => searched(it).what.includes(said))))
+  const rest = hotels.filter(it => {
+    const { what, names } = searched(it)
+    return !not.some(({ form, name, said }) => (name ? what + names : what).includes(form) && !said.some(it => what.includes(it)))
+  })
   const withAll = (words, where) => rest.filter(it => words.every(word => has(it, word, where)))
   let found = withAll(all)
   const wider = all.map(word => ({ ...word, forms: [...word.forms, ...word.more] }))
