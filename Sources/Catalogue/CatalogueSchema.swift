@@ -58,7 +58,7 @@ enum CatalogueSchema {
     try connection.execute(
       """
       CREATE INDEX hotel_name ON hotel (name, id);
-      CREATE INDEX hotel_price ON sorting (price) WHERE price IS NOT NULL;
+      CREATE INDEX hotel_price ON sorting (price);
       """)
   }
 }

@@ -109,10 +109,7 @@ export function find(hotels, { description = "", location = "", sort }, isWish) 
   const wider = all.map(word => ({ ...word, forms: [...word.forms, ...word.more] }))
   if (found.length < 100) found = withAll(wider)
   // A pasted name may have a hyphen before a word.
-  if (!found[0] && excludes) {
-    found = hotels.filter(it => asked.every((text, at) => text.search(refusal) < 0 ? all.every(word => word.at !== at || has(it, word))
-      : searched(it)[at ? "where" : "what"].includes(asPhrase(text))))
-  }
+  if (!found[0] && excludes) found = hotels.filter(it => asked.every((text, at) => !text || searched(it)[at ? "where" : "what"].includes(asPhrase(text))))
   if (!found[0] && texts[1]) found = withAll(wider, "titled")
   if (!all[0] && limits[0]) {
     const within = rest.filter(it => priceOf(it) >= least && priceOf(it) <= most)
