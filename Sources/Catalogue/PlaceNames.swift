@@ -8,12 +8,14 @@ package struct PlaceNames: Sendable {
   /// The names of all countries, made at the first use.
   static let all = PlaceNames()
 
-  /// Makes ``all``, which takes some 100 ms of a processor, on a thread that yields to no other. Threads that search yield
-  /// to all others, so on a busy machine it would take them seconds.
+  /// Makes ``all`` and the patterns of searches, which takes some 100 ms of a processor, on a thread that yields to no other.
+  /// Threads that search yield to all others, so on a busy machine it would take them seconds.
   static func make() async { await making.value }
 
   private static let making = Task.detached {
-    await ThreadPool.with(name: "places") { threads in await threads.run { _ = all } }
+    await ThreadPool.with(name: "places") { threads in
+      await threads.run { _ = (all, SpelledQuery.text("-"), ExcludedWords("-")) }
+    }
   }
 
   /// The names of a country, by its code.
