@@ -82,6 +82,11 @@ struct PriceWish: Equatable {
     激安,便宜,便宜的,经济
     """)
 
+  private static let cheapKeys = Set(cheap.map(PlaceNames.folded))
+
+  /// Whether a text asks for the cheapest, and says nothing else.
+  static func isCheap(_ text: String) -> Bool { cheapKeys.contains(PlaceNames.folded(text)) }
+
   /// A pattern of JavaScript and ICU for all of that. No part of it is ambiguous, so it takes no longer than the text is
   /// long. What says that a number is the least is in its groups.
   static let pattern: String = {

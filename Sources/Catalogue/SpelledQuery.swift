@@ -189,10 +189,10 @@ enum SpelledQuery {
     return nil
   }
 
-  /// Whether a text is the name of a place, of what hotels have or of what every result is, or says something about a price.
+  /// Whether a text is the name of a place, of what hotels have or of what every result is, or asks for the cheapest.
   private static func isKnown(_ text: String) -> Bool {
     PlaceNames.all.knows(text) || SearchStopWords.areAll(text)
       || SearchStopWords.runs.contains(text)
-      || !SaidWords.said(in: text).isEmpty
+      || PriceWish.isCheap(text)
   }
 }
