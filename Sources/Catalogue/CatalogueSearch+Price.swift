@@ -1,3 +1,4 @@
+import Hotels
 import SQLite
 
 /// What a search says about a price orders its hotels (``PriceWish``).
