@@ -29,7 +29,7 @@ import Testing
     static func check(_ page: HotelPage, _ search: JSONNode) throws {
       let wanted = try #require(search["finds"]).elements.compactMap(\.int).map { "hotel_\($0)" }
       let query = search["query"]?.string ?? ""
-      let first = (search["begins"]?.elements ?? []).compactMap(\.int).map { "hotel_\($0)" }
+      let first = search["begins"]?.elements.compactMap(\.int).map { "hotel_\($0)" } ?? []
       #expect(page.hotels.prefix(first.count).map(\.id.text) == first, "\(query)")
       #expect(page.hotels.map(\.id.text).sorted() == wanted.sorted(), "\(query)")
       #expect(page.hasMostOnly == (search["matched"]?.string == "most"), "\(query)")
