@@ -5,23 +5,12 @@ import Stores
 
 /// Where a client keeps how far it has come: local documents, as other replicators have them.
 extension CouchDatabase {
-  /// The prefix of the ids of Couchbase Lite's checkpoints.
-  private static let checkpoints = LocalID.clientPrefix + "lite/"
   private static let limits = JSONLimits.small
   /// The most bytes of a checkpoint.
   static var checkpointBytes: Int { limits.maximumBytes }
 
-  /// In a list each member has their own. A device that syncs one database by two accounts names the checkpoints of both
-  /// alike, and could not write that of the other.
   private func id(of client: String) throws(DocumentError) -> LocalID {
-    var prefix = Self.checkpoints
-    if case .list = store.name {
-      switch context.author {
-      case .user(let id), .guest(let id): prefix += Hex.digest(of: id.text, digits: 16) + "/"
-      case .administrator, .server: break
-      }
-    }
-    return try LocalID(client: prefix + client)
+    try LocalID(client: LocalID.checkpoints(of: context.author, in: store.name) + client)
   }
 
   /// `getCheckpoint`.

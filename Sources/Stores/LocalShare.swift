@@ -5,9 +5,9 @@ import Scheduling
 /// How many local documents one writer of a store may have, and which of them make room for new ones.
 ///
 /// A guest's or user's store has one writer. In a list's store each member has a share, and a local document belongs to the
-/// member who wrote it first: others read it and can't overwrite it. Documents of a checkpoint's shape
-/// (``LocalDocument/isCheckpoint``) that were not written for longest make room for new ones of that shape. Others never
-/// go by themselves.
+/// member who wrote it first, or whom its id names (``LocalID/checkpoints(of:in:)``): others read it and can't overwrite it.
+/// Documents of a checkpoint's shape (``LocalDocument/isCheckpoint``) that were not written for longest make room for new
+/// ones of that shape. Others never go by themselves.
 ///
 /// The store's own notes say what belongs to whom: `receipt/local/<writer>/<id>` (``LocalRecord``), and in a list's store
 /// `receipt/local-writer/<id>`, the account's id. In other stores only checkpoints have notes.
@@ -48,13 +48,17 @@ struct LocalShare {
   }
 
   private func requireOwn(_ edits: [LocalEdit], in view: any StoreView) throws {
-    for edit in edits {
-      guard let known = try view.local(Self.writer(of: edit.id)),
-        !known.body.elementsEqual(writer.utf8)
-      else { continue }
+    for edit in edits where try !isOwn(edit.id, in: view) {
       throw ServiceError(
-        .forbidden, "Another member wrote this local document: use another id")
+        .forbidden, "This local document is another member's: use another id")
     }
+  }
+
+  private func isOwn(_ id: LocalID, in view: any StoreView) throws -> Bool {
+    guard !id.text.utf8.starts(with: LocalID.checkpointPrefix.utf8) else {
+      return id.text.utf8.starts(with: LocalID.checkpoints(of: writer).utf8)
+    }
+    return try view.local(Self.writer(of: id))?.body.elementsEqual(writer.utf8) ?? true
   }
 
   private func note(
@@ -177,6 +181,24 @@ extension LocalDocument {
 }
 
 extension LocalID {
+  /// The prefix of the ids of Couchbase Lite's checkpoints.
+  fileprivate static let checkpointPrefix = clientPrefix + "lite/"
+
+  /// The prefix of a writer's checkpoints in a list's store, where each member has their own. A device that syncs one
+  /// database by two accounts names the checkpoints of both alike, and could not write that of the other.
+  fileprivate static func checkpoints(of writer: String) -> String {
+    checkpointPrefix + Hex.digest(of: writer, digits: 16) + "/"
+  }
+
+  /// The prefix of the ids of a writer's checkpoints of Couchbase Lite.
+  package static func checkpoints(of author: Author, in store: StoreName) -> String {
+    guard case .list = store else { return checkpointPrefix }
+    switch author {
+    case .user(let id), .guest(let id): return checkpoints(of: id.text)
+    case .administrator, .server: return checkpointPrefix
+    }
+  }
+
   /// The prefix of the notes about what was refused of a person's devices.
   package static func refused(by account: AccountID) -> String {
     receiptPrefix + "refused/" + account.text + "/"

@@ -40,6 +40,27 @@ import Testing
     }
   }
 
+  /// Regression: who wrote another member's checkpoint first ended each of their sessions.
+  @Test func checkpointOfAMemberIsTheirsBeforeItIsWritten() async throws {
+    let (list, one, other) = (try id(9), try id(1), try id(2))
+    try await withStore(.list(list)) { store async throws in
+      let prefixes = [one, other].map { LocalID.checkpoints(of: .user($0), in: .list(list)) }
+      let names = (prefixes + ["_local/lite/"]).map {
+        String($0.dropFirst("_local/".count)) + "cp"
+      }
+      for name in [names[0], names[2]] {
+        #expect(await code { try await write(store, name, as: other) } == .forbidden)
+      }
+      for (name, member) in zip(names, [one, other]) { try await write(store, name, as: member) }
+      #expect(try await ids(store) == names.prefix(2).sorted())
+    }
+    // Elsewhere there is one writer.
+    try await withStore(.user(one)) { store async throws in
+      try await write(store, "lite/cp", as: one)
+      #expect(LocalID.checkpoints(of: .user(one), in: .user(one)) == "_local/lite/")
+    }
+  }
+
   @Test(.bug(id: "34/23")) func shareEndsWithTheMembership() async throws {
     let (list, one, other) = (try id(9), try id(1), try id(2))
     try await withStore(.list(list)) { store async throws in
