@@ -237,6 +237,12 @@ import Testing
         try fixture.execute("UPDATE locals SET body = 'x' WHERE id LIKE '%/b'")
         return store
       }
+      let other = try await node.store(try user(2))
+      _ = try await StorageConformance.requireReplacement(in: other) {
+        try fixture.execute(
+          "UPDATE locals SET body = set_byte(body, 3, 7) WHERE id LIKE 'receipt/piece/%'")
+        return other
+      }
     }
   }
 

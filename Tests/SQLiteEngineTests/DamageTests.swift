@@ -163,16 +163,22 @@ import Testing
   @Test func damagedRowsHideNoOthers() async throws {
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
-    let storage = try await engine.store(user(1))
-    let damaged = try await StorageConformance.requireReach(in: storage) {
-      await storage.close()
-      let file = try Connection(path: path(of: user(1), in: directory), mode: .readWrite)
-      try file.execute("UPDATE documents SET body = x'00' WHERE id = 'b'")
-      try file.execute("UPDATE locals SET body = x'00' WHERE id LIKE '%/b'")
-      try file.close()
-      return try await engine.store(user(1))
+    for (number, isPiece) in [(1, false), (2, true)] {
+      let storage = try await engine.store(user(number))
+      let check =
+        isPiece ? StorageConformance.requireReplacement : StorageConformance.requireReach
+      let damaged = try await check(storage) {
+        await storage.close()
+        let file = try Connection(path: path(of: user(number), in: directory), mode: .readWrite)
+        try file.execute("UPDATE documents SET body = x'00' WHERE id = 'b'")
+        try file.execute("UPDATE locals SET body = x'00' WHERE id LIKE '%/b'")
+        try file.execute(
+          "UPDATE locals SET body = zeroblob(length(body)) WHERE id LIKE 'receipt/piece/%'")
+        try file.close()
+        return try await engine.store(user(number))
+      }
+      await damaged.close()
     }
-    await damaged.close()
     await engine.close()
   }
 }

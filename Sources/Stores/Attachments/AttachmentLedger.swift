@@ -133,16 +133,16 @@ extension StoreChanges {
     }
   }
 
-  /// Whether no byte of an attachment was lost. Its pieces are read once an update: all documents of an adopted
+  /// Whether no byte of an attachment was lost or damaged. Its pieces are read once an update: all documents of an adopted
   /// guest may name the same bytes.
-  /// - Throws: `integrity` for a damaged piece, which a repair then removes.
   private mutating func isComplete(_ facts: AttachmentFacts) throws -> Bool {
     // What this update itself has recorded was not lost.
     guard !wholeAttachments.contains(facts.key),
       try view.attachment(facts.key)?.pieces == facts.pieces
     else { return true }
     var (count, bytes) = (0, Int64(0))
-    try view.locals(.below(LocalID.pieces(of: facts.pieces))) { _, piece in
+    try view.allLocals(.below(LocalID.pieces(of: facts.pieces))) { _, piece in
+      guard let piece else { return false }
       count += 1
       bytes += Int64(piece.body.count)
       return true

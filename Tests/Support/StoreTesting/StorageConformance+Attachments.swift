@@ -164,6 +164,31 @@ extension StorageConformance {
   ]
 }
 
+extension StorageConformance {
+  /// Checks that bytes which come again take the place of those with a damaged piece, for all documents, without a repair,
+  /// which would take the bytes from the documents that had them. Each engine's tests damage them in their own way.
+  /// - Parameter damage: changes the bodies of local documents below `receipt/piece/`, and returns the store.
+  package static func requireReplacement(
+    in storage: any StoreStorage, damaging damage: () async throws -> any StoreStorage
+  ) async throws -> any StoreStorage {
+    // No call repairs the accounts' store.
+    let store = { (storage: any StoreStorage) in
+      DocumentStore(name: .system, storage: storage, limits: .full, now: { .start })
+    }
+    let (one, two, bytes) = (try DocumentID("a"), try DocumentID("b"), AttachedBytes.some(200_000))
+    let first = try await store(storage).attach(bytes, to: one)
+    let damaged = try await damage()
+    let second = try await store(damaged).attach(bytes, to: two)
+    for (id, revision) in [(one, first), (two, second)] {
+      let facts = try await store(damaged).facts(id, revision)
+      let found = try await store(damaged).bytes(0..<200_000, of: facts)
+      try require(found == bytes, "all bytes of \(id)")
+    }
+    try require(try await store(damaged).pieces(), is: 4, "pieces")
+    return damaged
+  }
+}
+
 /// Bytes of attachments of tests.
 enum AttachedBytes {
   /// Bytes that differ from each other and from those of another count.
