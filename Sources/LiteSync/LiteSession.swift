@@ -54,8 +54,9 @@ package struct LiteSession: Sendable {
   /// The most rows of one `proposeChanges`.
   package static let maximumProposals = LiteProposals.maximumRows
 
-  /// What a session begins with.
-  private static let beginnings = ["getCheckpoint", "getCollections"]
+  /// What a client must get, or come back for: after an error that may pass it would wait for its checkpoint for good, or pass
+  /// a document whose blob it has not got. Source: LiteCore's `Replicator` and `IncomingRev::blobGotError`.
+  private static let needed = ["getCheckpoint", "getCollections", "getAttachment"]
 
   private var form: LiteForm
   /// Whether each collection that the client has named exists; nil for a client that names none.
@@ -162,6 +163,8 @@ package struct LiteSession: Sendable {
     case "norev":
       noteSent(request["id"])
       return LiteReply()
+    // By it Couchbase Lite for JavaScript keeps its connection open.
+    case "PING": return LiteReply()
     // Couchbase Lite 2 then proposes its changes.
     case "changes": throw LiteError("BLIP", 409, "Propose changes instead")
     case "getCheckpoint", "setCheckpoint", "proposeChanges", "subChanges", "getAttachment": break
@@ -302,16 +305,14 @@ package struct LiteSession: Sendable {
   /// The reply for an error.
   /// - Parameter request: the request, if the error may be about the whole database, and not about one document.
   /// - Throws: an error after which no request can be answered: the client has lost its right or its database, the work was
-  ///   ended, or the session can't begin now. What has no reply, the client sends again in its next session.
+  ///   ended, or the client would lose something by a reply. What has no reply, the client sends again in its next session.
   func refusal(_ error: any Error, of request: LiteRequest? = nil) throws -> LiteReply {
     if let error = error as? LiteError { return LiteReply(error: error) }
     guard let known = ServiceError(error), known.code != .ended else { throw error }
     let code = status(known.code)
     if known.code == .absent || code == 401 || code == 403 && request != nil { throw error }
     let reply = LiteError(known, status: status)
-    // A client that gets another error than 404 for its checkpoint is never done: one-shot replications of versions 2 and 3
-    // stay busy for good.
-    if let request, Self.beginnings.contains(request.profile), reply.isPassing { throw error }
+    if let request, Self.needed.contains(request.profile), reply.isPassing { throw error }
     return LiteReply(error: reply)
   }
 }

@@ -246,12 +246,13 @@ import Testing
     }
   }
 
-  /// Older clients would wait for good after such a reply.
+  /// Older clients would wait for their checkpoint for good after such a reply, and all pass a document without its blob.
   @Test(arguments: [
     LiteRequest("getCheckpoint", ["client": "x"]),
     LiteRequest("getCollections", body: Array(#"{"checkpoint_ids":[],"collections":[]}"#.utf8)),
+    LiteRequest("getAttachment", ["digest": "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0="]),
   ])
-  func aCheckpointThatCannotBeReadNowEndsTheSession(_ request: LiteRequest) async throws {
+  func whatIsNeededAndCannotBeReadNowEndsTheSession(_ request: LiteRequest) async throws {
     var session = LiteSession(in: .trees, merges: { _ in false }, status: { _ in 503 })
     await #expect(throws: ServiceError.self) {
       let store = LostDatabase(error: ServiceError(.unavailable, "Not now"))

@@ -364,6 +364,7 @@ def test_errors_that_may_pass_are_transient_and_others_not(phone):
     assert rev({}, rev="1-?") == ("HTTP", 400) and rev({}, id="_bad") == ("HTTP", 400)
     assert rev({"3": ["x"]}, deltaSrc="1-a") == ("HTTP", 422)
     assert phone.blip.call("nonsense").error == ("BLIP", 404)
+    assert phone.blip.call("PING").error is None, "as Couchbase Lite for JavaScript asks"
     assert phone.blip.call("changes", [[1, "a", "1-a"]]).error == ("BLIP", 409)
     assert phone.blip.call("getAttachment", digest="sha1-x").error == ("HTTP", 404)
     assert phone.blip.call("proposeChanges", b"{}").error == ("HTTP", 400)
