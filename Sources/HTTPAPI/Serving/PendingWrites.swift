@@ -55,7 +55,14 @@ package final class PendingWrites: Sendable {
     var settling: [AccountID: Int] = [:]
     /// How many writes of such a guest follow the accepted ones.
     var following: [AccountID: Int] = [:]
+    /// Who is told when a guest's accepted writes are done, and when those that follow them are.
+    var watching: [AccountID: [Int: AsyncStream<Void>.Continuation]] = [:]
+    var lastWatch = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func tell(_ guest: AccountID) {
+      for watch in (watching[guest] ?? [:]).values { watch.yield() }
+    }
   }
 
   private let state = Mutex(State())
@@ -83,7 +90,7 @@ package final class PendingWrites: Sendable {
     guard let guest else { return try await body() }
     state.withLock { Self.add(1, for: guest, to: &$0.settling) }
     defer { state.withLock { Self.add(-1, for: guest, to: &$0.settling) } }
-    try await wait { $0.accepted[guest] != nil || $0.following[guest] != nil }
+    try await wait(for: guest) { $0.accepted[guest] != nil || $0.following[guest] != nil }
     return try await body()
   }
 
@@ -98,8 +105,13 @@ package final class PendingWrites: Sendable {
       return true
     }
     guard mustWait else { return try await body() }
-    defer { state.withLock { Self.add(-1, for: owner, to: &$0.following) } }
-    try await wait { $0.accepted[owner] != nil }
+    defer {
+      state.withLock { state in
+        Self.add(-1, for: owner, to: &state.following)
+        state.tell(owner)
+      }
+    }
+    try await wait(for: owner) { $0.accepted[owner] != nil }
     return try await body()
   }
 
@@ -111,12 +123,31 @@ package final class PendingWrites: Sendable {
     counts[owner] = count > 0 ? count : nil
   }
 
-  /// Waits as long as a condition holds, at most ``settleSeconds``.
-  private func wait(while isBusy: (State) -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(Self.settleSeconds)
-    while state.withLock({ isBusy($0) }), ContinuousClock.now < end {
-      try await Work.waiting { try await Task.sleep(for: .milliseconds(10)) }
+  /// Waits as long as a condition about a guest holds, at most ``settleSeconds``.
+  private func wait(for guest: AccountID, while isBusy: (State) -> Bool) async throws {
+    let (ends, end) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let watch = state.withLock { state in
+      state.lastWatch += 1
+      state.watching[guest, default: [:]][state.lastWatch] = end
+      return state.lastWatch
     }
+    let timer = Task {
+      try await Task.sleep(for: .seconds(Self.settleSeconds))
+      end.finish()
+    }
+    defer {
+      timer.cancel()
+      state.withLock { state in
+        state.watching[guest]?[watch] = nil
+        if state.watching[guest]?.isEmpty ?? false { state.watching[guest] = nil }
+      }
+    }
+    await Work.waiting {
+      var next = ends.makeAsyncIterator()
+      while state.withLock({ isBusy($0) }), await next.next() != nil {}
+    }
+    try Task.checkCancellation()
   }
 
   /// Begins a write; ``end(_:)`` ends it. It waits for a write of the same name that is being carried out.
@@ -183,6 +214,7 @@ package final class PendingWrites: Sendable {
       guard entry.receipt != nil else { return entry.waiting }
       let left = state.accepted[name.owner, default: 1] - 1
       state.accepted[name.owner] = left > 0 ? left : nil
+      if left <= 0 { state.tell(name.owner) }
       let there = state.byAddress[entry.address, default: 1] - 1
       state.byAddress[entry.address] = there > 0 ? there : nil
       state.acceptedCount -= 1
