@@ -14,9 +14,21 @@ package struct DocumentWrite: Sendable {
     case proposed(Proposal)
   }
 
-  /// Makes the history of a revision, newest first, from the document's present tree, which may be empty.
+  /// Makes the place of a revision from the document's present tree, which may be empty.
   package typealias Proposal =
-    @Sendable (_ tree: RevisionTree, _ view: any StoreView) throws -> [RevisionID]
+    @Sendable (_ tree: RevisionTree, _ view: any StoreView) throws -> Place
+
+  /// Where a proposed revision belongs in its document's tree.
+  package struct Place: Sendable {
+    /// The revision with its ancestors, newest first.
+    let history: [RevisionID]
+    /// The live leaves of other branches whose content is in the revision. Tombstones end them.
+    let merged: [RevisionID]
+
+    package init(_ history: [RevisionID], merging merged: [RevisionID] = []) {
+      (self.history, self.merged) = (history, merged)
+    }
+  }
 
   package let id: DocumentID
   let kind: Kind
@@ -28,6 +40,8 @@ package struct DocumentWrite: Sendable {
   let incoming: [IncomingAttachment]
   /// The attachments with their bytes.
   private(set) var attachments: [SentAttachment] = []
+  /// The leaves that end with the write; see ``Place/merged``.
+  private var merged: [RevisionID] = []
 
   /// Makes a write of a document from a request.
   /// - Parameter base: the revision that the writer saw, when the request contains it outside of the document.
@@ -55,7 +69,7 @@ package struct DocumentWrite: Sendable {
   }
 
   /// Makes a write of a revision that was made elsewhere.
-  /// - Parameter proposal: makes its history, or throws ``DocumentError/conflict``.
+  /// - Parameter proposal: makes its place, or throws ``DocumentError/conflict``.
   /// - Throws: ``DocumentError`` with code `tooLarge`.
   package init(
     of id: DocumentID, _ document: IncomingDocument, isDeleted: Bool, limits: DocumentLimits,
@@ -73,17 +87,17 @@ package struct DocumentWrite: Sendable {
     (kind, incoming) = (.replicated(history), [])
   }
 
-  private init(_ write: DocumentWrite, history: [RevisionID]) {
+  private init(_ write: DocumentWrite, at place: Place) {
     (id, body, isDeleted) = (write.id, write.body, write.isDeleted)
     (incoming, attachments) = (write.incoming, write.attachments)
-    kind = .replicated(history)
+    (kind, merged) = (.replicated(place.history), place.merged)
   }
 
   /// The write with the history that follows from the document's present tree.
   /// - Throws: the errors of its proposal.
   func resolved(in tree: RevisionTree, _ view: any StoreView) throws -> DocumentWrite {
     guard case .proposed(let proposal) = kind else { return self }
-    return DocumentWrite(self, history: try proposal(tree, view))
+    return DocumentWrite(self, at: try proposal(tree, view))
   }
 
   /// The write with the bytes of its attachments.
@@ -166,12 +180,28 @@ package struct DocumentWrite: Sendable {
         after: EarlierAttachments(
           id: id, ancestors: Self.kept(history.dropFirst(), in: edits.tree),
           others: edits.tree.leaves.map(\.revision), edits: edits, view: view))
-      let revision = try edits.insert(
-        history, body: found.body, isDeleted: isDeleted, known: nil)
+      let revision = try insert(history, found.body, into: &edits)
       if let revision, !found.contents.isEmpty { contents.add(found.contents, id, revision) }
       return revision
     case .proposed:
       return try resolved(in: edits.tree, view).apply(to: &edits, in: view, marks, &contents)
+    }
+  }
+
+  /// Adds a revision that is not known, behind the tombstones of the leaves that it has merged.
+  private func insert(
+    _ history: [RevisionID], _ body: DocumentBody, into edits: inout DocumentEdits
+  ) throws -> RevisionID? {
+    let former = merged.isEmpty ? nil : edits
+    for leaf in merged where edits.tree[leaf]?.isLeaf ?? false {
+      // One that can't be closed, because there are too many tombstones, stays a conflict.
+      _ = try? edits.put(base: leaf, body: .empty, isDeleted: true)
+    }
+    do {
+      return try edits.insert(history, body: body, isDeleted: isDeleted, known: nil)
+    } catch {
+      if let former { edits = former }
+      throw error
     }
   }
 

@@ -49,7 +49,7 @@ package struct WriteRule: Sendable {
       case .edit(let base): base
       case .replicated(let history): history.dropFirst().first
       case .proposed(let proposal):
-        try proposal(view.tree(write.id) ?? RevisionTree(), view).dropFirst().first
+        try proposal(view.tree(write.id) ?? RevisionTree(), view).history.dropFirst().first
       }
     return try refusalOfRevision(
       Revision(id: write.id, parent: parent, body: write.body, isDeleted: write.isDeleted), view)

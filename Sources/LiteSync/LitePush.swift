@@ -53,7 +53,7 @@ struct LitePush: Sendable {
   ) async throws -> DocumentWrite {
     let write = try await DocumentWrite(of: id, document, isDeleted: isDeleted, limits: limits) {
       [self] tree, view in
-      try line(in: tree, view)
+      try place(in: tree, view)
     }.received(limits.bytes)
     return write.attaching(
       attachments.compactMap { attachment in
@@ -61,11 +61,16 @@ struct LitePush: Sendable {
       })
   }
 
-  /// The revision with its ancestors, newest first.
+  /// The revision with its ancestors. A version of Couchbase Lite 4 ends the branches that its vector has seen, too: it would
+  /// be a conflict of what was merged otherwise, or win as soon as the document is deleted.
   /// - Throws: `conflict` if the client has not seen the present winner; `invalidRevision`.
-  private func line(in tree: RevisionTree, _ view: any StoreView) throws -> [RevisionID] {
+  private func place(
+    in tree: RevisionTree, _ view: any StoreView
+  ) throws -> DocumentWrite.Place {
     var names = LiteNames(tree)
-    if let known = names.findWritten(revision, former: history) { return [known] }
+    if let known = names.findWritten(revision, former: history) {
+      return DocumentWrite.Place([known])
+    }
     let seen = names.seen(by: [revision] + history)
     var parent = seen.max()
     if let winner = tree.winner {
@@ -79,14 +84,16 @@ struct LitePush: Sendable {
       }
     }
     guard !revision.utf8.contains(UInt8(ascii: "@")) else {
-      return try line(ofVersionBelow: parent, in: tree)
+      let hasSeenWinner = tree.winner.map { seen.contains($0.revision) } ?? false
+      return DocumentWrite.Place(
+        try line(ofVersionBelow: parent, in: tree),
+        merging: hasSeenWinner ? tree.conflicts.filter(Set(seen).contains) : [])
     }
     let line = try line(&names)
-    let isSafe = tree.winner.map { winner in
-      !seen.contains(winner.revision) || line.contains(winner.revision)
+    if let winner = tree.winner?.revision, seen.contains(winner), !line.contains(winner) {
+      throw DocumentError.conflict
     }
-    guard isSafe ?? true else { throw DocumentError.conflict }
-    return line
+    return DocumentWrite.Place(line)
   }
 
   /// Whether the server merges it with the winner. Beside a tombstone it is the winner then, as with any replicator: the

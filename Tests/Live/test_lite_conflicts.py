@@ -86,8 +86,11 @@ def test_a_phone_with_versions_that_keeps_its_own_side_of_a_conflict_wins(accoun
     assert body["n"] == "other" and push(mine, first, {"n": "phone"}) == (304, None)
     assert couch.call("GET", "/a").json()["n"] == "other"
     assert push(mine, theirs, {"n": "phone"}) == (0, None)
-    assert couch.call("GET", "/a").json()["n"] == "phone"
-    assert pull_versions(other)["a"] == (mine, theirs, {"n": "phone"})
+    # The branch that it had before ends in a tombstone.
+    found = couch.call("GET", "/a?conflicts=true").json()
+    assert found["n"] == "phone" and "_conflicts" not in found
+    version, history, body = pull_versions(other)["a"]
+    assert (version, body) == (mine, {"n": "phone"}) and history >= theirs and history.startswith("3")
     # What it sends again is known, and its next edit follows.
     assert push(mine, theirs, {"n": "phone"}) == (304, None)
     assert push(later, theirs, {"n": "edited"}) == (0, None)
