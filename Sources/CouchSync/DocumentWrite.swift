@@ -193,7 +193,8 @@ package struct DocumentWrite: Sendable {
     _ history: [RevisionID], _ body: DocumentBody, into edits: inout DocumentEdits
   ) throws -> RevisionID? {
     let former = merged.isEmpty ? nil : edits
-    for leaf in merged where edits.tree[leaf]?.isLeaf ?? false {
+    for leaf in merged {
+      guard let node = edits.tree[leaf], node.isLeaf, !node.isDeleted else { continue }
       // One that can't be closed, because there are too many tombstones, stays a conflict.
       _ = try? edits.put(base: leaf, body: .empty, isDeleted: true)
     }

@@ -10,6 +10,9 @@ struct LitePush: Sendable {
   let collection: String?
   let revision: String
   private let history: [String]
+  /// The tombstone by which the client has ended the branch of the server's last revision, with its ancestors: in a database
+  /// that it syncs with two servers, another branch may have to win. Source: LiteCore's `Pusher::sendRevision`, from 3.4.
+  private let endedBranch: [String]
   private let isDeleted: Bool
   private let document: IncomingDocument
   /// The attachments whose bytes are found by their SHA-1.
@@ -37,6 +40,7 @@ struct LitePush: Sendable {
     self.revision = revision
     self.merges = merges
     history = (request["history"] ?? "").versions
+    endedBranch = (request["deleted_branch"] ?? "").versions
     isDeleted = request.flag("deleted")
     let text = request.body.isEmpty ? Array("{}".utf8) : request.body
     let parsed = try await ParsedJSON.inSlices(text, limits: limits.document)
@@ -61,8 +65,9 @@ struct LitePush: Sendable {
       })
   }
 
-  /// The revision with its ancestors. A version of Couchbase Lite 4 ends the branches that its vector has seen, too: it would
-  /// be a conflict of what was merged otherwise, or win as soon as the document is deleted.
+  /// The revision with its ancestors, and the branches that end with it: what a client has merged would stay a conflict
+  /// otherwise, and win as soon as the document is deleted. A version's vector says which branches it has seen. A client
+  /// without versions names only the end of the winner's branch, if it can't continue it.
   /// - Throws: `conflict` if the client has not seen the present winner; `invalidRevision`.
   private func place(
     in tree: RevisionTree, _ view: any StoreView
@@ -71,29 +76,28 @@ struct LitePush: Sendable {
     if let known = names.findWritten(revision, former: history) {
       return DocumentWrite.Place([known])
     }
+    let isVersion = revision.utf8.contains(UInt8(ascii: "@"))
     let seen = names.seen(by: [revision] + history)
-    var parent = seen.max()
+    var (parent, merged) = (seen.max(), [RevisionID]())
     if let winner = tree.winner {
       if seen.contains(winner.revision) {
         parent = winner.revision
+        if isVersion { merged = tree.conflicts.filter(Set(seen).contains) }
       } else if winner.isDeleted, seen.isEmpty, !isDeleted {
         // The document is new for the client.
         parent = winner.revision
       } else if try !isMerged(with: winner, in: tree, view) {
-        throw DocumentError.conflict
+        guard names.seen(by: endedBranch).contains(winner.revision) else {
+          throw DocumentError.conflict
+        }
+        merged = [winner.revision]
       }
     }
-    guard !revision.utf8.contains(UInt8(ascii: "@")) else {
-      let hasSeenWinner = tree.winner.map { seen.contains($0.revision) } ?? false
-      return DocumentWrite.Place(
-        try line(ofVersionBelow: parent, in: tree),
-        merging: hasSeenWinner ? tree.conflicts.filter(Set(seen).contains) : [])
-    }
-    let line = try line(&names)
+    let line = try isVersion ? line(ofVersionBelow: parent, in: tree) : line(&names)
     if let winner = tree.winner?.revision, seen.contains(winner), !line.contains(winner) {
       throw DocumentError.conflict
     }
-    return DocumentWrite.Place(line)
+    return DocumentWrite.Place(line, merging: merged)
   }
 
   /// Whether the server merges it with the winner. Beside a tombstone it is the winner then, as with any replicator: the

@@ -1,7 +1,6 @@
 import CouchSync
 import Documents
 import JSON
-import StoreTesting
 import Stores
 import Testing
 
@@ -198,38 +197,6 @@ import Testing
     #expect(replies.map(\.reply.body) == [Array("[304]".utf8)])
   }
 
-  /// Regression: what a device had merged stayed a conflict, and was the winner when the device deleted the document.
-  @Test(arguments: [false, true])
-  func aVersionEndsTheBranchesThatItHasSeen(isDeleted: Bool) async throws {
-    let (store, id, maker) = (
-      try await Database(), try DocumentID("a"), "dGhlIG1ha2VyIG9mIGl0IQ"
-    )
-    let own = try #require(LiteVersion("10@\(maker)")).digest.text
-    let document = try IncomingDocument(ParsedJSON(Array("{}".utf8), limits: .document).root)
-    for branch in [["2-\(own)", "1-a"], ["3-cccccccccc", "2-b", "1-a"], ["2-d", "1-a"]] {
-      let history = try branch.map { try RevisionID($0) }
-      let write = try DocumentWrite(of: id, document, isDeleted: false, limits: .standard) { _, _ in
-        DocumentWrite.Place(history)
-      }
-      _ = try await store.database.write([write])
-    }
-    var session = session()
-    let sent = LiteRequest(
-      "rev",
-      [
-        "id": "a", "rev": "20@\(maker)", "deleted": isDeleted ? "1" : "0",
-        "history": "10@\(maker), 3cccccccccc@Revision+Tree+Encoding;",
-      ])
-    let replies = try await session.answer([(1, sent)], in: store)
-    #expect(replies.map(\.reply.error) == [nil])
-    let tree = try #require(try await store.database.store.read { view in try view.tree(id) })
-    // The device has not seen the last branch.
-    let live = tree.liveLeaves.map(\.revision)
-    #expect(live.map(\.generation) == (isDeleted ? [2] : [4, 2]))
-    #expect(live.last == (try RevisionID("2-d")))
-    #expect(tree.leaves.map(\.isDeleted) == [false, isDeleted, true])
-  }
-
   /// LiteCore sends ten revisions in turns, so that they become complete together, however long they are.
   @Test func tenLongRevisionsWaitTogetherForTheirBlobs() async throws {
     let (store, bytes) = (try await Database(), Array("abc".utf8))
@@ -324,62 +291,5 @@ import Testing
       guard !next.isEmpty else { return all }
       all += next
     }
-  }
-}
-
-/// A database over a store in memory.
-private struct Database: LiteStore {
-  let database: CouchDatabase
-  var documentLimits: DocumentLimits { .standard }
-  var attachmentBytes: Int { AttachmentLimits.personBytes }
-
-  func discard(_ uploads: [AttachmentUpload]) async {}
-
-  init() async throws {
-    try await self.init(.named(try #require(DatabaseName("db"))), as: .server)
-  }
-
-  init(_ name: StoreName, as author: Author) async throws {
-    let storage = try await MemoryEngine().open(name, creating: true)
-    let store = DocumentStore(
-      name: name, storage: try #require(storage), limits: .full,
-      now: { Timestamp(milliseconds: 1_000) })
-    database = CouchDatabase(
-      name: "db", store: store, as: WriteContext(author: author), saying: { "\($0)" })
-  }
-
-  @discardableResult
-  func put(_ id: String) async throws -> String? {
-    let former = try await database.store.read { view in
-      try view.document(DocumentID(id))?.revision
-    }
-    let text = former.map { #"{"_rev":"\#($0)"}"# } ?? "{}"
-    let body = try ParsedJSON(Array(text.utf8), limits: .document).root
-    return try await database.put(DocumentID(id), body).revision?.description
-  }
-
-  func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
-    try await use(database)
-  }
-
-  func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
-    try await use(database)
-  }
-}
-
-/// A database whose client may not use it any more.
-private struct LostDatabase: LiteStore {
-  var error = ServiceError.absent
-  var documentLimits: DocumentLimits { .standard }
-  var attachmentBytes: Int { AttachmentLimits.personBytes }
-
-  func discard(_ uploads: [AttachmentUpload]) async {}
-
-  func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
-    throw error
-  }
-
-  func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
-    throw error
   }
 }

@@ -1,0 +1,78 @@
+import CouchSync
+import Documents
+import JSON
+import Stores
+import Testing
+
+@testable import LiteSync
+
+/// Which branches of a document end when a device writes it.
+@Suite struct LiteBranchTests {
+  private let maker = "dGhlIG1ha2VyIG9mIGl0IQ"
+
+  /// Regression: what a device had merged stayed a conflict, and was the winner when the device deleted the document.
+  @Test(arguments: [false, true])
+  func aVersionEndsTheBranchesThatItHasSeen(isDeleted: Bool) async throws {
+    let own = try #require(LiteVersion("10@\(maker)")).digest.text
+    let branches = [["2-\(own)", "1-a"], ["3-cccccccccc", "2-b", "1-a"], ["2-d", "1-a"]]
+    let store = try await store(of: branches)
+    let error = try await push(
+      [
+        "rev": "20@\(maker)", "deleted": isDeleted ? "1" : "0",
+        "history": "10@\(maker), 3cccccccccc@Revision+Tree+Encoding;",
+      ], to: store)
+    #expect(error == nil)
+    let tree = try await tree(in: store)
+    // The device has not seen the last branch.
+    let live = tree.liveLeaves.map(\.revision)
+    #expect(live.map(\.generation) == (isDeleted ? [2] : [4, 2]))
+    #expect(live.last == (try RevisionID("2-d")))
+    #expect(tree.leaves.map(\.isDeleted) == [false, isDeleted, true])
+  }
+
+  /// A device that syncs with two servers may have to leave the branch of one of them.
+  @Test func aDeviceMayEndTheBranchOfTheServer() async throws {
+    let store = try await store(of: [["3-cccccccccc", "2-bbbbbbbbbb", "1-aaaaaaaaaa"]])
+    let sent = ["rev": "2-dddddddddd", "history": "1-aaaaaaaaaa"]
+    for ended in ["", "3-eeeeeeeeee,2-bbbbbbbbbb"] {
+      let error = try await push(sent.merging(["deleted_branch": ended]) { $1 }, to: store)
+      #expect(error == LiteError("HTTP", 409, "Document update conflict."))
+    }
+    let ended = ["deleted_branch": "4-eeeeeeeeee,3-cccccccccc"]
+    #expect(try await push(sent.merging(ended) { $1 }, to: store) == nil)
+    let tree = try await tree(in: store)
+    #expect(tree.liveLeaves.map(\.revision.description) == ["2-dddddddddd"])
+    #expect(tree.leaves.map(\.revision.generation) == [2, 4])
+    // It is known now.
+    #expect(try await push(sent, to: store) == nil)
+  }
+
+  private func store(of branches: [[String]]) async throws -> Database {
+    let store = try await Database()
+    let document = try IncomingDocument(ParsedJSON(Array("{}".utf8), limits: .document).root)
+    for branch in branches {
+      let history = try branch.map { try RevisionID($0) }
+      let write = try DocumentWrite(
+        of: DocumentID("a"), document, isDeleted: false, limits: .standard
+      ) { _, _ in DocumentWrite.Place(history) }
+      _ = try await store.database.write([write])
+    }
+    return store
+  }
+
+  /// Sends a revision of the document.
+  /// - Returns: the error that it is answered with.
+  private func push(
+    _ properties: [String: String], to store: Database
+  ) async throws -> LiteError? {
+    var session = LiteSession(in: .trees, merges: { _ in false }, status: { _ in 409 })
+    let request = LiteRequest("rev", properties.merging(["id": "a"]) { $1 })
+    let answers = try await session.answer([(1, request)], in: store)
+    return try #require(answers.first).reply.error
+  }
+
+  private func tree(in store: Database) async throws -> RevisionTree {
+    try #require(
+      try await store.database.store.read { view in try view.tree(DocumentID("a")) })
+  }
+}
