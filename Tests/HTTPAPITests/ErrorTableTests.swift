@@ -7,6 +7,7 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import JSON
+import NIOCore
 import Stores
 import Testing
 
@@ -129,6 +130,18 @@ import Testing
     #expect(declared == Set(ErrorTable.couch.keys))
     #expect(
       ErrorTable.problem(for: ServiceError(.init("new"), "why")).status == .internalServerError)
+  }
+
+  @Test(arguments: [
+    ("websocket", 500, 503), ("WebSocket", 507, 503), ("websocket", 401, 401), ("h2c", 500, 500),
+  ])
+  func handshakeThatFailsIsUnavailable(_ upgrade: String, _ status: Int, _ wanted: Int) {
+    let head = HTTPRequest(
+      method: .get, scheme: nil, authority: "localhost", path: "/",
+      headerFields: [.upgrade: upgrade])
+    let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+    let problem = Problem(.named(status), "error", "why")
+    #expect(RequestRouter.status(of: problem, for: request).code == wanted)
   }
 
   @Test func databasesSayAnErrorAsCouchDBDoes() {

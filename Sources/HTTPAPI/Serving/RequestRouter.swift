@@ -205,11 +205,19 @@ package struct RequestRouter: HTTPResponder {
     let requestID = Self.requestID()
     problem.log(as: requestID, to: context.logger)
     var response = problem.response(in: dialect, requestID: requestID)
+    response.status = Self.status(of: problem, for: request)
     response.headers[.xRequestID] = requestID
     if problem.status == .unauthorized, Authentication.mustOfferBasic(request) {
       response.headers[.wwwAuthenticate] = Authentication.challengeForApps
     }
     return response
+  }
+
+  /// The status of an answer. A handshake that fails has 503 instead of another status from 500 on, after which Couchbase Lite
+  /// would stop for good. Source: LiteCore, `C4Error::mayBeTransient`.
+  static func status(of problem: Problem, for request: Request) -> HTTPResponse.Status {
+    let isHandshake = request.headers[.upgrade]?.lowercased() == "websocket"
+    return isHandshake && problem.status.code >= 500 ? .serviceUnavailable : problem.status
   }
 
   /// Checks the head of a request.
