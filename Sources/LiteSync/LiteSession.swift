@@ -57,6 +57,11 @@ package struct LiteSession: Sendable {
   /// What a client must get, or come back for: after an error that may pass it would wait for its checkpoint for good, or pass
   /// a document whose blob it has not got. Source: LiteCore's `Replicator` and `IncomingRev::blobGotError`.
   private static let needed = ["getCheckpoint", "getCollections", "getAttachment"]
+  /// What passes soon. A client sends again in its next session what it could not send now, and a continuous one may have none
+  /// for days. So the session ends, and the client comes back after some seconds.
+  private static let brief: Set<ServiceError.Code> = [
+    .unavailable, .overloaded, .storage, .outcomeUnknown,
+  ]
 
   private var form: LiteForm
   /// Whether each collection that the client has named exists; nil for a client that names none.
@@ -308,7 +313,8 @@ package struct LiteSession: Sendable {
   ///   ended, or the client would lose something by a reply. What has no reply, the client sends again in its next session.
   func refusal(_ error: any Error, of request: LiteRequest? = nil) throws -> LiteReply {
     if let error = error as? LiteError { return LiteReply(error: error) }
-    guard let known = ServiceError(error), known.code != .ended else { throw error }
+    guard let known = ServiceError(error), known.code != .ended, !Self.brief.contains(known.code)
+    else { throw error }
     let code = status(known.code)
     if known.code == .absent || code == 401 || code == 403 && request != nil { throw error }
     let reply = LiteError(known, status: status)

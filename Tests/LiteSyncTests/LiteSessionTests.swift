@@ -245,18 +245,30 @@ import Testing
     }
   }
 
-  /// Older clients would wait for their checkpoint for good after such a reply, and all pass a document without its blob.
+  /// A continuous client sends again in its next session what is refused now. Older ones wait for their checkpoint for good
+  /// after a refusal, and all pass a document without its blob.
   @Test(arguments: [
-    LiteRequest("getCheckpoint", ["client": "x"]),
-    LiteRequest("getCollections", body: Array(#"{"checkpoint_ids":[],"collections":[]}"#.utf8)),
-    LiteRequest("getAttachment", ["digest": "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0="]),
+    (ServiceError.Code.quotaExceeded, "rev", false), (.unavailable, "rev", true),
+    (.overloaded, "rev", true), (.integrity, "rev", false),
+    (.quotaExceeded, "setCheckpoint", false), (.integrity, "getCheckpoint", true),
+    (.integrity, "getCollections", true), (.integrity, "getAttachment", true),
   ])
-  func whatIsNeededAndCannotBeReadNowEndsTheSession(_ request: LiteRequest) async throws {
+  func whatPassesSoonOrIsNeededEndsTheSession(
+    _ code: ServiceError.Code, _ profile: String, _ ends: Bool
+  ) async throws {
     var session = LiteSession(in: .trees, merges: { _ in false }, status: { _ in 503 })
-    await #expect(throws: ServiceError.self) {
-      let store = LostDatabase(error: ServiceError(.unavailable, "Not now"))
-      _ = try await session.answer([(1, request)], in: store)
-    }
+    let request = LiteRequest(
+      profile,
+      [
+        "client": "x", "digest": "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=", "id": "a",
+        "rev": "1-aaaaaaaaaa",
+      ], body: Array(#"{"checkpoint_ids":[],"collections":[]}"#.utf8))
+    var replies: [LiteReply]?
+    do {
+      let store = LostDatabase(error: ServiceError(code, "Not now"))
+      replies = try await session.answer([(1, request)], in: store).map(\.reply)
+    } catch { #expect((error as? ServiceError)?.code == code) }
+    #expect(replies?.map(\.error) == (ends ? nil : [LiteError("HTTP", 503, "Not now")]))
   }
 
   /// Regression: the ledger said that no device had sent it.
