@@ -56,23 +56,28 @@ struct AttachmentProof: Sendable {
   /// Whether an answer has the proof.
   func isProven(by answer: [UInt8]) -> Bool { answer == Array(proof.text.utf8) }
 
-  /// Makes a question about bytes that the store has.
-  /// - Throws: `integrity` when they are missing; the store's errors.
-  init(of facts: AttachmentFacts, in store: some LiteStore) async throws {
+  /// Makes a question about bytes that the store has; nil if they are damaged, so that the client has to send them again.
+  /// - Throws: the store's other errors.
+  init?(of facts: AttachmentFacts, in store: some LiteStore) async throws {
     let nonce = (0..<Self.nonceBytes).map { _ in UInt8.random(in: .min ... .max)
     }
     var hash = Insecure.SHA1()
     hash.update(data: [UInt8(nonce.count)] + nonce)
-    proof = try await store.read { [hash] database in
-      try await database.store.read(inSlices: (hash: hash, offset: Int64(0))) { progress, view in
-        while progress.offset < facts.length {
-          let bytes = try view.bytes(progress.offset..<facts.length, of: facts)
-          progress.hash.update(data: bytes)
-          progress.offset += Int64(bytes.count)
-          if view.slice.isOver { return nil }
+    do {
+      proof = try await store.read { [hash] database in
+        try await database.store.read(inSlices: (hash: hash, offset: Int64(0))) { progress, view in
+          while progress.offset < facts.length {
+            let bytes = try view.bytes(progress.offset..<facts.length, of: facts)
+            progress.hash.update(data: bytes)
+            progress.offset += Int64(bytes.count)
+            if view.slice.isOver { return nil }
+          }
+          return LiteDigest(Array(progress.hash.finalize()))
         }
-        return LiteDigest(Array(progress.hash.finalize()))
       }
+    } catch {
+      guard ServiceError(error)?.code == .integrity else { throw error }
+      return nil
     }
     (self.facts, self.nonce) = (facts, nonce)
   }

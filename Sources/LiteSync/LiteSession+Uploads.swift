@@ -92,9 +92,10 @@ extension LiteSession {
         uploads.note(facts, of: attachment, for: next.request)
         return nil
       }
-      let proof = try await AttachmentProof(of: facts, in: store)
-      let (token, request) = uploads.ask(proof, of: attachment, of: next.push, next.request)
-      return Outgoing(token: .upload(token), request: request)
+      if let proof = try await AttachmentProof(of: facts, in: store) {
+        let (token, request) = uploads.ask(proof, of: attachment, of: next.push, next.request)
+        return Outgoing(token: .upload(token), request: request)
+      }
     }
     guard attachment.length ?? 0 <= store.attachmentBytes else {
       throw AttachmentUpload.tooLarge(store.attachmentBytes)

@@ -10,6 +10,7 @@ import Testing
 /// A database over a store in memory.
 struct Database: LiteStore {
   let database: CouchDatabase
+  let storage: any StoreStorage
   var documentLimits: DocumentLimits { .standard }
   var attachmentBytes: Int { AttachmentLimits.personBytes }
 
@@ -21,9 +22,13 @@ struct Database: LiteStore {
 
   init(_ name: StoreName, as author: Author) async throws {
     let storage = try await MemoryEngine().open(name, creating: true)
+    self.init(name, as: author, over: try #require(storage))
+  }
+
+  init(_ name: StoreName, as author: Author, over storage: any StoreStorage) {
+    self.storage = storage
     let store = DocumentStore(
-      name: name, storage: try #require(storage), limits: .full,
-      now: { Timestamp(milliseconds: 1_000) })
+      name: name, storage: storage, limits: .full, now: { Timestamp(milliseconds: 1_000) })
     database = CouchDatabase(
       name: "db", store: store, as: WriteContext(author: author), saying: { "\($0)" })
   }

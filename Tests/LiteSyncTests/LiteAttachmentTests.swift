@@ -1,5 +1,7 @@
 import Documents
 import JSON
+import StoreTesting
+import Stores
 import Testing
 
 @testable import LiteSync
@@ -42,5 +44,42 @@ import Testing
     await #expect(throws: DocumentError.self) {
       try await Self.names(in: "{\"a\":[\((blobs + [Self.blob()]).joined(separator: ","))]}")
     }
+  }
+
+  /// The proof needs the stored bytes. The revision was refused, and a continuous client did not send it again.
+  @Test func bytesThatAreDamagedAreAskedForInsteadOfAProof() async throws {
+    let whole = try await Database()
+    #expect(try await asked(for: "a", whole) == ["getAttachment"])
+    #expect(try await asked(for: "b", whole) == ["proveAttachment", "getAttachment"])
+    let pieces = try await whole.database.store.read { view in
+      try view.localIDs(.below(LocalID.piecePrefix)) { $0.text }
+    }
+    let damaged = Database(
+      whole.database.store.name, as: .server,
+      over: DamagedStorage(whole.storage, without: Set(pieces)))
+    #expect(try await asked(for: "c", damaged) == ["getAttachment"])
+  }
+
+  /// Sends a revision with a blob of three bytes, without a right proof.
+  /// - Returns: the requests of the server until the revision is taken.
+  private func asked(for id: String, _ store: Database) async throws -> [String] {
+    var session = LiteSession(in: .trees, merges: { _ in false }, status: { _ in 500 })
+    let body =
+      #"{"pic":{"@type":"blob","digest":"sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=","length":3}}"#
+    let sent = LiteRequest("rev", ["id": id, "rev": "1-aaaaaaaaaa"], body: Array(body.utf8))
+    #expect(try await session.answer([(1, sent)], in: store).isEmpty)
+    var profiles: [String] = []
+    while case let outgoing = try await session.next(in: store).requests, !outgoing.isEmpty {
+      profiles += outgoing.map(\.request.profile)
+      let token = try #require(outgoing.first?.token)
+      if outgoing.first?.isStreamed ?? false {
+        _ = try await session.receive(Array("abc".utf8), isLast: true, to: token, in: store)
+      } else {
+        _ = try await session.note(LiteReply(), to: token, in: store)
+      }
+    }
+    let replies = try await session.finishUploads(in: store).map(\.reply.error)
+    #expect(replies == [nil])
+    return profiles
   }
 }
