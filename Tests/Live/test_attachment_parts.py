@@ -180,6 +180,11 @@ def test_open_revisions_come_with_their_attachments(database):
     found = parts_of(answer.content, split(answer))
     (head, body), (missing, text) = found
     assert head.startswith("Content-Type: multipart/related")
+    # As CouchDB's suite asks.
+    either = database.call("GET", query, headers={"Accept": "multipart/related,*/*;"})
+    assert either.headers["Content-Type"].startswith("multipart/mixed")
+    assert [part[0].split(";")[0] for part in parts_of(either.content, split(either))] == [
+        head.split(";")[0], missing.split(";")[0]]
     inner = parts_of(body, split(head))
     read = json.loads(inner[0][1])
     assert read["_revisions"]["start"] == 1 and read["_attachments"]["f"]["follows"]

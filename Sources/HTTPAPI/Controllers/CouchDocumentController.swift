@@ -52,13 +52,16 @@ struct CouchDocumentController: Sendable {
     }
   }
 
-  /// Answers JSON, or `multipart/mixed` if the request accepts it, as CouchDB's replicator does.
+  /// Answers JSON, or `multipart/mixed` if the request accepts it, as CouchDB's replicator does. Who names another type of
+  /// several parts and takes all types accepts it, too.
   private func openRevisions(
     of id: DocumentID, _ wanted: OpenRevisions, _ query: DocumentQuery, _ call: Call,
     _ store: CouchStore
   ) async throws -> Response {
     var (form, type) = (OpenRevisions.Form.json, "application/json")
-    if call.accepts("multipart/mixed") { (form, type) = OpenRevisions.Form.parts(of: "mixed") }
+    if call.accepts("multipart/mixed") || call.accepts("multipart/") && call.accepts("*/*") {
+      (form, type) = OpenRevisions.Form.parts(of: "mixed")
+    }
     let answer = try await store.read { [form] database in
       try await database.openRevisions(id, wanted, query, as: form)
     }
