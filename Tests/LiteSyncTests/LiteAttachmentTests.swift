@@ -1,3 +1,4 @@
+import CouchSync
 import Documents
 import JSON
 import StoreTesting

@@ -1,5 +1,5 @@
 import Documents
-import Stores
+package import Stores
 
 extension StorageConformance {
   /// Claims about attachments, whose bytes every engine keeps as notes of the store.
