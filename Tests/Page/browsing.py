@@ -1,16 +1,14 @@
 """Drives a browser as a person does: tests find elements by what the page shows, not by how it is built."""
 import json
-import os
 import re
 import time
 
-from selenium import webdriver
 from selenium.common.exceptions import (
     ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException, StaleElementReferenceException)
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from chromium import Context
 from waiting import PATIENCE
 
 PASSING = (ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException,
@@ -50,21 +48,13 @@ class Found:
 
 
 class Browser:
-    """Chromium without a window. `seconds` is how long it waits for an expected result."""
+    """A new profile of Chromium. `seconds` is how long it waits for an expected result."""
 
     seconds = PATIENCE
 
-    def __init__(self, url, profile, width=1200, height=900, dark=False, calm=True, language="en-GB"):
-        options = webdriver.ChromeOptions()
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                         "--disable-background-networking", "--disable-component-update", "--no-first-run",
-                         f"--user-data-dir={profile}", f"--window-size={width},{height}", f"--lang={language}", f"--accept-lang={language}"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        driver = os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver")
-        self.driver = webdriver.Chrome(options=options, service=Service(driver))
-        self.driver.set_page_load_timeout(PATIENCE)
-        self.driver.set_script_timeout(PATIENCE)
+    def __init__(self, url, width=1200, height=900, dark=False, calm=True, language="en-GB"):
+        self.context = Context(language)
+        self.driver = self.context.driver
         self.url = url
         self.complaints = []
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
@@ -201,21 +191,17 @@ class Browser:
         self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
             "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
 
+    def tab(self):
+        """Opens another tab, which becomes the current one. Returns its handle."""
+        return self.context.tab()
+
     def picture(self, path):
         self.driver.save_screenshot(str(path))
 
-    def kill(self):
-        """Kills the browser without any cleanup, as the system might."""
-        self.driver.service.process.kill()
-        os.system(f"kill -9 {self.driver.caps.get('goog:processID', '')} 2>/dev/null")
-
     def close(self):
         """Closes the browser. Returns the errors that it logged."""
-        try:
-            lines = [entry for entry in self.driver.get_log("browser")]
-        except Exception:
-            lines = []
-        self.driver.quit()
+        lines = self.driver.get_log("browser")
+        self.context.close()
         return self.complaints + [
             json.dumps(line["message"]) for line in lines
             if line["level"] == "SEVERE" and not EXPECTED.search(line["message"])]

@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 
 from browsing import Browser  # noqa: E402
+from chromium import Context  # noqa: E402
 from server import Server  # noqa: E402
 
 
@@ -44,14 +45,20 @@ def own_server(tmp_path):
     servers[0].stop()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def chromium():
+    """The processes of Chromium end with the last test."""
+    yield
+    Context.end()
+
+
 @pytest.fixture
-def browser(server, tmp_path):
+def browser(server):
     """Opens browsers with separate profiles: `browser()`, or `browser(at=server)` for another server."""
     opened = []
 
     def open(at=server, **options):
-        profile = options.pop("profile", tmp_path / f"profile-{len(opened)}")
-        opened.append(Browser(at.url, profile, **options))
+        opened.append(Browser(at.url, **options))
         return opened[-1]
 
     yield open

@@ -6,11 +6,9 @@ import signal
 import subprocess
 import sys
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 
+from chromium import Context, start  # noqa: E402
 from waiting import PATIENCE, wait_until  # noqa: E402
 
 BLANK = "/offline.js"
@@ -32,20 +30,12 @@ class Refused(Exception):
 
 
 class OfflineBrowser:
-    """Chromium with a profile that stays when the browser ends."""
+    """A new profile of Chromium, or one with a directory, which stays when the browser ends."""
 
-    def __init__(self, profile, url):
-        self.url = url
-        self.profile = pathlib.Path(profile)
-        options = webdriver.ChromeOptions()
-        for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                         f"--user-data-dir={profile}"]:
-            options.add_argument(argument)
-        options.binary_location = "/usr/bin/chromium"
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-        self.driver.set_script_timeout(PATIENCE)
-        self.process = self.driver.service.process
+    def __init__(self, url, profile=None):
+        self.url, self.profile = url, profile
+        self.context = None if profile else Context()
+        self.driver = self.context.driver if self.context else start(profile)
         self.has_ended = False
 
     def open(self, path=BLANK, **options):
@@ -92,8 +82,7 @@ class OfflineBrowser:
 
     def tab(self):
         """Opens another tab, which becomes the current one. Returns its handle."""
-        self.driver.switch_to.new_window("tab")
-        return self.driver.current_window_handle
+        return self.context.tab()
 
     def show(self, handle):
         self.driver.switch_to.window(handle)
@@ -118,27 +107,27 @@ class OfflineBrowser:
 
     def kill(self):
         """Kills all processes of the browser at once, as a loss of power does."""
+        driver = self.driver.service.process
         listed = subprocess.run(["pgrep", "-f", "--", f"--user-data-dir={self.profile}"], capture_output=True, text=True)
         for number in listed.stdout.split():
-            if int(number) in (os.getpid(), self.process.pid):
+            if int(number) in (os.getpid(), driver.pid):
                 continue
             try:
                 os.kill(int(number), signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        self._end()
+        driver.terminate()
+        driver.wait(timeout=PATIENCE)
         self.has_ended = True
         for lock in self.profile.glob("Singleton*"):
             lock.unlink(missing_ok=True)
 
     def close(self):
-        if not self.has_ended:
+        if self.context:
+            self.context.close()
+        elif not self.has_ended:
             self.driver.quit()
         self.has_ended = True
-
-    def _end(self):
-        self.process.terminate()
-        self.process.wait(timeout=PATIENCE)
 
     def console(self):
         """The new messages of the console since the last call."""

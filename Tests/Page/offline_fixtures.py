@@ -16,11 +16,11 @@ def service(tmp_path):
 
 @pytest.fixture
 def browsers(service, tmp_path):
-    """Starts browsers. Browsers with the same name use the same profile."""
+    """Starts browsers, each with a new profile, or with `lasting` with one that stays when the browser ends."""
     begun = []
 
-    def start(name="first"):
-        begun.append(OfflineBrowser(tmp_path / name, service.url))
+    def start(lasting=False):
+        begun.append(OfflineBrowser(service.url, tmp_path / "profile" if lasting else None))
         return begun[-1]
 
     yield start

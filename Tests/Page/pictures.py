@@ -2,7 +2,6 @@
 `pictures.py URL DIRECTORY` uses a running server and creates two users and a guest on it."""
 import pathlib
 import sys
-import tempfile
 import uuid
 
 from browsing import Browser
@@ -84,7 +83,7 @@ def main(url, directory):
     directory.mkdir(parents=True, exist_ok=True)
     for size, (width, height) in SIZES.items():
         for dark in (False, True):
-            browser = Browser(url, tempfile.mkdtemp(), width, height, dark)
+            browser = Browser(url, width, height, dark)
             try:
                 story(browser, lambda name: browser.picture(directory / f"{name}-{size}-{'dark' if dark else 'light'}.png"))
             finally:

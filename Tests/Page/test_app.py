@@ -89,9 +89,10 @@ def test_sign_up_keeps_and_log_in_merges(browser):
 def test_two_windows_see_each_others_change(browser):
     page = browser().visit("/bookmarks")
     page.says("Nothing bookmarked yet")
-    page.driver.switch_to.new_window("tab")
+    first = page.driver.current_window_handle
+    page.tab()
     names = first_hotels(page, "Paris", 1)
-    page.driver.switch_to.window(page.driver.window_handles[0])
+    page.driver.switch_to.window(first)
     page.until(lambda: page.bookmarked() == names)
 
 

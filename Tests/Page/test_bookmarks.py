@@ -198,8 +198,8 @@ def test_nearest_bookmarks_come_first_and_say_how_far_they_are(browser, server, 
     page.visit("/bookmarks").says("Far away", "Nearby")
 
     def position(setting, **point):
-        permission = {"permission": {"name": "geolocation"}, "setting": setting, "origin": server.url}
-        page.driver.execute_cdp_cmd("Browser.setPermission", permission)
+        page.context.send("Browser.setPermission", permission={"name": "geolocation"}, setting=setting, origin=server.url,
+                          browserContextId=page.context.id)
         page.driver.execute_cdp_cmd("Emulation.setGeolocationOverride", point)
 
     position("denied")

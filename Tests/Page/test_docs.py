@@ -71,7 +71,7 @@ def test_one_click_gives_a_token_that_stays_until_the_tab_is_closed(browser, ser
     stored = page.driver.execute_script("return JSON.stringify([{...localStorage}, document.cookie])")
     assert token not in stored
     first = page.driver.current_window_handle
-    page.driver.switch_to.new_window("tab")
+    page.tab()
     page.visit("/docs#getMe")
     assert page.find("#try-token").get_attribute("value") == ""
     page.driver.close()

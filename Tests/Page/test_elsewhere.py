@@ -41,12 +41,12 @@ def service(tmp_path, origin):
 
 
 @pytest.fixture
-def open_page(tmp_path, service):
+def open_page(service):
     """Opens pages that import the module from the server."""
     browsers = []
 
     def open_page(url):
-        browser = OfflineBrowser(tmp_path / f"profile-{len(browsers)}", url)
+        browser = OfflineBrowser(url)
         browsers.append(browser)
         browser.driver.get(url + "/page")
         browser.run("""

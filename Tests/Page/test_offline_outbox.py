@@ -23,7 +23,7 @@ def restarted(browsers, browser):
     """Restarts the browser. It writes its cookies to the disk when it ends, or after half a minute."""
     browser.settled()
     browser.close()
-    again = browsers().open()
+    again = browsers(lasting=True).open()
     again.settled()
     return again
 
@@ -48,7 +48,7 @@ def test_a_bookmark_is_seen_at_once_and_arrives(browsers, service):
 
 
 def test_an_offline_bookmark_survives_reload_and_kill_and_arrives_once(browsers):
-    browser = restarted(browsers, browsers().open())
+    browser = restarted(browsers, browsers(lasting=True).open())
     hotel = browser.run(FIRST)
     browser.offline()
     browser.until("return client.sync.phase === 'offline'")
@@ -56,7 +56,7 @@ def test_an_offline_bookmark_survives_reload_and_kill_and_arrives_once(browsers)
     assert browser.run("return (await client.search({ description: 'pool' })).source") == "device"
     browser.kill()
 
-    browser = browsers().open()
+    browser = browsers(lasting=True).open()
     browser.settled()
     assert [(it["action"], it["state"]) for it in browser.entries()] == [("bookmark", "delivered")]
     browser.driver.refresh()
@@ -82,7 +82,7 @@ def test_a_guest_whose_cookie_is_lost_keeps_the_bookmarks(browsers):
 
 
 def test_a_list_whose_answer_was_lost_is_made_once(browsers, service):
-    browser = browsers().open()
+    browser = browsers(lasting=True).open()
     browser.settled()
     sign_up(browser)
     browser = restarted(browsers, browser)
@@ -95,7 +95,7 @@ def test_a_list_whose_answer_was_lost_is_made_once(browsers, service):
     time.sleep(1)
     browser.kill()
     service.resume()
-    browser = browsers().open()
+    browser = browsers(lasting=True).open()
     browser.settled()
     assert [(it["state"], it["attempts"]) for it in browser.entries() if it["action"] == "makeList"] == [("delivered", 2)]
     theirs = browser.run("return (await (await fetch('/v1/lists')).json()).lists")

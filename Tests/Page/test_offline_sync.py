@@ -15,9 +15,9 @@ def two_tabs(browsers):
     browser = browsers().open()
     browser.settled()
     first = browser.driver.current_window_handle
-    browser.tab()
+    second = browser.tab()
     browser.open()
-    return browser, first, browser.driver.current_window_handle
+    return browser, first, second
 
 
 def test_two_tabs_share_one_outbox_and_one_stream(browsers):
@@ -76,7 +76,7 @@ def test_without_web_locks_it_is_still_right(browsers):
 
 
 def test_another_devices_change_comes_by_itself(browsers):
-    phone, laptop = browsers("phone").open(), browsers("laptop").open()
+    phone, laptop = browsers().open(), browsers().open()
     phone.settled()
     sign_up(phone)
     laptop.settled()
@@ -124,7 +124,7 @@ def test_a_note_that_somebody_changed_is_refused_with_theirs(browsers):
 
 
 def test_sign_up_keeps_and_log_in_merges_the_guests_bookmarks(browsers):
-    first = browsers("first").open()
+    first = browsers().open()
     first.settled()
     hotels = first.run("return (await client.search({ description: 'pool', limit: 2 })).hotels")
     first.run("await client.bookmark(args.hotel)", hotel=hotels[0])
@@ -132,7 +132,7 @@ def test_sign_up_keeps_and_log_in_merges_the_guests_bookmarks(browsers):
     assert first.run("return client.session")["kind"] == "user"
     first.settled()
     assert ids(first) == [hotels[0]["id"]]
-    second = browsers("second").open()
+    second = browsers().open()
     second.settled()
     second.run("await client.bookmark(args.hotel)", hotel=hotels[1])
     with pytest.raises(Refused, match="invalid_credentials|unauthorized"):
@@ -161,7 +161,7 @@ def test_logging_out_leaves_nothing(browsers):
     browser.run("await client.settled((await client.bookmark(args.hotel)).id)", hotel=hotel)
     browser.until("return Boolean(await caches.match('/shell.json', { cacheName: 'page' }))")
     browser.run("localStorage.setItem('draft', 'mine'); sessionStorage.setItem('draft', 'mine')")
-    browser.tab()
+    other = browser.tab()
     browser.open()
     browser.run("await client.setMode('manual'); await client.bookmark({ id: 'nosuch' })")
     browser.show(first)
@@ -175,7 +175,6 @@ def test_logging_out_leaves_nothing(browsers):
         && (await caches.keys()).every(it => it.startsWith('page'))""")
     assert browser.run("return client.session") == {"state": "none"}
     assert browser.run("return (await fetch('/v1/me')).status") == 401
-    [other] = [it for it in browser.driver.window_handles if it != first]
     browser.show(other)
     browser.until("return client.session.state === 'none' && (await client.bookmarks()).length === 0")
     # The client makes a new guest only on request.

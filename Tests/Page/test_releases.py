@@ -17,9 +17,9 @@ def site(shared):
 
 
 @pytest.fixture
-def page(site, tmp_path):
+def page(site):
     """A browser whose errors are not looked at: here files are missing or broken."""
-    page = Browser(site.url, tmp_path / "profile")
+    page = Browser(site.url)
     yield page
     page.close()
 

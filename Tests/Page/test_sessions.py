@@ -121,7 +121,7 @@ def test_a_question_is_closed_when_its_person_has_logged_out_in_another_tab(brow
     page.press("Add note")
     page.write("#my-note", "Only for me.")
     asked = page.driver.current_window_handle
-    page.driver.switch_to.new_window("tab")
+    page.tab()
     page.visit("/account")
     page.press("Log out")
     page.press("Log out and lose them")
@@ -191,9 +191,8 @@ def test_a_tab_with_an_older_version_is_named_and_the_page_goes_on_once_it_is_cl
         const request = indexedDB.open('hotel-bookmarks', 1)
         request.onsuccess = () => { window.older = request.result; arguments[0]() }""")
     older = page.driver.current_window_handle
-    page.driver.switch_to.new_window("tab")
+    newer = page.tab()
     page.visit("/bookmarks").says("Another tab with an older version of this page is open: close it.")
-    newer = page.driver.current_window_handle
     page.driver.switch_to.window(older)
     page.driver.close()
     page.driver.switch_to.window(newer)
