@@ -2,7 +2,7 @@
 import functools
 import re
 
-import jsonschema
+import jsonschema_rs
 import yaml
 
 
@@ -56,7 +56,7 @@ class Contract:
     def validator(self, method, template, status, kind):
         """The validator of an answer, made once: to resolve references costs most of a validation."""
         response = self.resolve(self.document["paths"][template][method]["responses"][status])
-        return jsonschema.Draft202012Validator(self.expand(response["content"][kind].get("schema", True)))
+        return jsonschema_rs.Draft202012Validator(self.expand(response["content"][kind].get("schema", True)))
 
     def expand(self, node):
         """The schema with what its references name in their place. No schema of the contract contains itself."""
