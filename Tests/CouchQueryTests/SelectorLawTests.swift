@@ -10,8 +10,9 @@ struct SelectorLawTests {
   @Test(arguments: 1...3)
   func notIsTheOppositeWhereTheFieldsAreThere(seed: UInt64) throws {
     var random = SelectorRandom(seed: seed)
+    let count = repetitions(500, nightly: 1_500)
     var matching = 0
-    for _ in 0..<1_500 {
+    for _ in 0..<count {
       let (selector, document) = (random.selector(), random.document(whole: true))
       let matches = try selects(selector, document)
       #expect(try selects(["$not": selector], document) != matches, "\(text(selector))")
@@ -19,13 +20,13 @@ struct SelectorLawTests {
       #expect(try selects(["$not": ["$not": selector]], document) == matches)
       if matches { matching += 1 }
     }
-    #expect((200...1_300).contains(matching))
+    #expect((count / 8...count * 7 / 8).contains(matching))
   }
 
   /// A document never matches both a condition and its opposite, whether the field exists or not.
   @Test func conditionAndOppositeNeverHoldBoth() throws {
     var random = SelectorRandom(seed: 4)
-    for _ in 0..<1_500 {
+    for _ in 0..<repetitions(500, nightly: 1_500) {
       let (selector, document) = (random.selector(depth: 0), random.document(whole: false))
       let both = try selects(["$and": [selector, ["$not": selector]]], document)
       #expect(!both, "\(text(selector)) \(text(document))")
@@ -36,8 +37,9 @@ struct SelectorLawTests {
   func boundsAndRequiredFieldsAreSound(seed: UInt64) throws {
     var random = SelectorRandom(seed: seed)
     let fields = try ["_id", "a", "b", "a.b"].map { try FieldPath($0) }
+    let count = repetitions(1_500, nightly: 5_000)
     var bounded = 0
-    for _ in 0..<5_000 {
+    for _ in 0..<count {
       let selector = random.selector()
       let document = try node(random.document(whole: seed.isMultiple(of: 2)))
       let parsed = try Selector(node(selector))
@@ -55,12 +57,12 @@ struct SelectorLawTests {
         if bounds.isEquality { #expect(!bounds.isEmpty) }
       }
     }
-    #expect(bounded > 200)
+    #expect(bounded > count / 25)
   }
 
   @Test func whatIsShownIsTheSameSelector() throws {
     var random = SelectorRandom(seed: 9)
-    for _ in 0..<1_000 {
+    for _ in 0..<repetitions(400, nightly: 1_000) {
       let selector = random.selector()
       let shown = try Selector(node(selector)).json
       #expect(try Selector(node(shown)).json.bytes == shown.bytes, "\(text(selector))")
@@ -74,8 +76,9 @@ struct SelectorLawTests {
   @Test(.bug(id: "J12"), arguments: 10...13)
   func nonsenseIsRefusedOrTaken(seed: UInt64) throws {
     var random = SelectorRandom(seed: seed)
+    let count = repetitions(1_000, nightly: 3_000)
     var taken = 0
-    for _ in 0..<3_000 {
+    for _ in 0..<count {
       let nonsense = random.nonsense()
       let document = try node(random.document(whole: false))
       do {
@@ -93,7 +96,7 @@ struct SelectorLawTests {
         #expect(codes.contains(error.code), "\(error)")
       }
     }
-    #expect(taken > 100)
+    #expect(taken > count / 30)
   }
 
   private func lies(_ value: JSONNode, within bounds: FieldBounds, byBytes: Bool) -> Bool {

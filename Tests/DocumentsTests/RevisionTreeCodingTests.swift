@@ -51,7 +51,7 @@ import Testing
 
   @Test func randomBytesNeverTrap() throws {
     var generator = SeededGenerator(seed: 7)
-    for _ in 0..<20_000 {
+    for _ in 0..<repetitions(5_000, nightly: 20_000) {
       var bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
         UInt8.random(in: 0...255, using: &generator)
       }

@@ -9,7 +9,7 @@ import Testing
 /// Ten people use shared lists at random, by REST and by sync. Every answer and everything that a person sees must be
 /// that of ``ListModel``.
 @Suite(.timeLimit(.minutes(60))) struct ListModelTests {
-  private static let sequences = repetitions(12, nightly: 1_000)
+  private static let sequences = repetitions(6, nightly: 1_000)
   private static let steps = 60
 
   @Test(arguments: 0..<sequences) func aServiceIsAsAModel(_ seed: Int) async throws {

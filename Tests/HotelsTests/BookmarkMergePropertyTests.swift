@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The schedules for each property (FAULTS Y01).
-private let schedules: Range<UInt64> = 0..<repetitions(100, nightly: 20_000)
+private let schedules: Range<UInt64> = 0..<repetitions(40, nightly: 20_000)
 
 /// Random schedules over two to five copies of the list. A failing test's name has the seed.
 @Suite struct BookmarkMergePropertyTests {

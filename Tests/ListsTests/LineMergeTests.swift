@@ -31,7 +31,7 @@ import Testing
 
   @Test func aSideThatChangedNothingNeverStandsInTheWay() async throws {
     var generator = SeededGenerator(seed: 3)
-    for _ in 0..<500 {
+    for _ in 0..<repetitions(150, nightly: 500) {
       let base = text(&generator)
       let other = edited(base, &generator)
       #expect(try await LineMerge.merged(base: base, theirs: base, mine: other) == other)
@@ -42,7 +42,7 @@ import Testing
 
   @Test func changesFarApartAreBothInTheMergedText() async throws {
     var generator = SeededGenerator(seed: 4)
-    for _ in 0..<500 {
+    for _ in 0..<repetitions(150, nightly: 500) {
       let (first, second) = (text(&generator), text(&generator))
       let middle = "==\n--\n==\n"
       let (left, right) = (edited(first, &generator), edited(second, &generator))

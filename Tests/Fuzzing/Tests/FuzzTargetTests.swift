@@ -5,7 +5,7 @@ import Testing
 /// What `Scripts/test --nightly fuzz` finds with libFuzzer, in a fixed slice: the seeds, and inputs that are made of them
 /// by chance, always the same ones. A broken claim ends the process.
 @Suite struct FuzzTargetTests {
-  private static let inputs = repetitions(6_000, nightly: 20_000)
+  private static let inputs = repetitions(2_000, nightly: 20_000)
   private static let longest = 4_096
 
   @Test(arguments: FuzzTarget.allCases)
