@@ -59,11 +59,13 @@ def fill(server, guests=3):
     owners = []
     for token in tokens:
         name = store_of(server, token)
-        for number in range(12):
-            if number == 5:
+        for first, end in ((0, 5), (5, 12)):
+            if first:
                 owners.append((token, server.call("GET", f"/couch/{name}", token).json()["update_seq"]))
-            answer = server.call("PUT", f"/v1/bookmarks/hotel-{number}", token, json={"name": f"N{number}"})
-            assert answer.status_code == 201, answer.text
+            hotels = [{"id": f"hotel-{number}", "name": f"N{number}"} for number in range(first, end)]
+            answer = server.call("POST", "/v1/bookmarks", token, json={"add": hotels})
+            assert answer.status_code == 200, answer.text
+            assert {it["status"] for it in answer.json()["results"]} == {201}
         assert server.call("DELETE", "/v1/bookmarks/hotel-3", token).status_code < 300
         answer = server.call(
             "PUT", f"/couch/{name}/_local/checkpoint", token, json={"last_seq": 5})

@@ -10,6 +10,7 @@ import openapi_spec_validator
 import pytest
 import yaml
 
+from conftest import NIGHTLY
 from server import ROOT
 from slices import first
 from waiting import PATIENCE
@@ -19,14 +20,14 @@ CONTRACT = ROOT / "openapi.yaml"
 RITZ = "hotel_25510"
 PASSWORD = "a good password"
 
-# For each generator of openapi-generator: the file of a hotel, the file of the calls about bookmarks, the type of a
+# Each run has the clients that it runs. For each generator of openapi-generator: the file of a hotel, the file of the calls about bookmarks, the type of a
 # hotel's name there, and where undocumented members are kept.
 LANGUAGES = {
     "typescript-fetch": ("Hotel.ts", "BookmarksApi.ts", "name?: string | null;", "[key: string]: any"),
-    "swift5": ("Hotel.swift", "BookmarksAPI.swift", "public var name: String?", "additionalProperties"),
+    "python": ("hotel.py", "bookmarks_api.py", "name: Optional[StrictStr]", "additional_properties: Dict[str, Any]"),
     "swift6": ("Hotel.swift", "BookmarksAPI.swift", "public var name: String?", "additionalProperties"),
     "kotlin": ("Hotel.kt", "BookmarksApi.kt", "val name: kotlin.String?", "HashMap<String, kotlin.Any>"),
-    "python": ("hotel.py", "bookmarks_api.py", "name: Optional[StrictStr]", "additional_properties: Dict[str, Any]"),
+    "swift5": ("Hotel.swift", "BookmarksAPI.swift", "public var name: String?", "additionalProperties"),
 }
 METHODS = ("listBookmarks", "putBookmark", "getBookmark", "deleteBookmark", "changeBookmarks", "getMirror",
            "getReceipt")
@@ -36,7 +37,7 @@ METHODS = ("listBookmarks", "putBookmark", "getBookmark", "deleteBookmark", "cha
 def clients(tmp_path_factory):
     """The output of all generators of openapi-generator, made in one run of its virtual machine."""
     directory = tmp_path_factory.mktemp("clients")
-    for name in LANGUAGES:
+    for name in LANGUAGES if NIGHTLY else ("typescript-fetch", "python"):
         (directory / f"{name}.yaml").write_text(yaml.safe_dump({
             "generatorName": name, "inputSpec": str(CONTRACT), "outputDir": str(directory / name)}))
     made = subprocess.run(
@@ -99,7 +100,7 @@ def test_hotel_has_its_members_and_room_for_others(clients, language):
         assert re.search(rf"\b{member}\b", text), member
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", first(2, LANGUAGES))
 def test_calls_have_good_names_and_schemas_names_of_their_own(clients, language):
     text = only(clients / language, LANGUAGES[language][1])
     for method in METHODS:

@@ -2,6 +2,7 @@
 import pytest
 
 from attachments import some
+from conftest import NIGHTLY
 from couch import Administrator
 from phone import Phone
 from test_lite import account, another, database, phone  # noqa: F401
@@ -11,7 +12,7 @@ MIB = 1 << 20
 
 def test_a_first_push_of_many_documents_with_blobs(phone, account):
     """LiteCore sends 2 MiB of revisions before it waits for an answer, and these wait for their blobs."""
-    names = [f"d{number}" for number in range(1_500)]
+    names = [f"d{number}" for number in range(1_500 if NIGHTLY else 500)]
     for number, name in enumerate(names):
         phone.edit(name, {"pic": phone.blob(some(20, number))})
     for start in range(0, len(names), 200):

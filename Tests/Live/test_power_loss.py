@@ -25,9 +25,9 @@ from server import BINARY
 
 RECORDINGS = int(os.environ.get("BOOKMARKS_CUTS") or (4 if NIGHTLY else 1))
 SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
-DIRECTORIES, MOMENTS = (130, 300) if NIGHTLY else (20, 24)
+DIRECTORIES, MOMENTS = (130, 300) if NIGHTLY else (10, 12)
 """How many directories with states of single stores, and how many states of the whole directory, a recording gives."""
-FIRST, SECOND = (10, 20) if NIGHTLY else (2, 10)
+FIRST, SECOND = (10, 20) if NIGHTLY else (2, 5)
 """How many first cuts are followed by a cut of the restart, and how many cuts each restart gets."""
 SERVERS = 2
 """The number of rebuilt directories that are open at the same time."""

@@ -90,27 +90,28 @@ def test_thousand_identical_searches_make_one_call(start, stub):
     assert {reply.status_code for reply in found} == {200} and len(upstream.calls) == 1
 
 
-BOMB = gzip.compress(b"[" + b" " * 50_000_000 + b"]")
+BOMB = gzip.compress(b"[" + b" " * 50_000_000 + b"]", 1)
+# UpstreamFaultTests has them all in each run, and more.
 HOSTILE = {
     "html": answer(b"<html>all is well</html>", 200, "text/html"),
+    "bomb": answer(BOMB, 200, "application/json", Content_Encoding="gzip"),
+    "no HTTP": b"hello\r\n\r\n",
+    "endless head": b"HTTP/1.1 200 OK\r\nX: " + b"y" * 5_000_000,
     "huge": answer(b'{"data":[' + b" " * 3_000_000 + b"]}"),
     "deep": answer(b'{"data":' + b"[" * 10_000 + b"]" * 10_000 + b"}"),
-    "bomb": answer(BOMB, 200, "application/json", Content_Encoding="gzip"),
     "invalid UTF-8": answer(b'{"data":[{"name":"\xff"}]}'),
     "wrong schema": answer({"data": [1, 2, "three"]}),
     "another object": answer({"hits": []}),
     "error": answer({"error": "no such index"}),
     "no JSON": answer(b"{'data': []}"),
     "short": b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{",
-    "no HTTP": b"hello\r\n\r\n",
     "two codings": answer(gzip.compress(BOMB), 200, "application/json", Content_Encoding="gzip, gzip"),
     "unknown coding": answer(b"{}", 200, "application/json", Content_Encoding="zstd"),
-    "endless head": b"HTTP/1.1 200 OK\r\nX: " + b"y" * 5_000_000,
 }
 
 
 @pytest.mark.fault("U04")
-@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("kind", first(4, HOSTILE))
 def test_hostile_answer_is_an_error_and_is_not_kept(start, stub, kind):
     replies = [HOSTILE[kind]]
     upstream = stub(lambda *_: replies[0])
@@ -147,14 +148,16 @@ def peak_kilobytes(server):
 
 
 @pytest.mark.fault("U05")
-@pytest.mark.parametrize("target", first(3, [
-    "http://169.254.169.254/latest/meta-data/", "file:///etc/passwd", "//evil.example/",
-    "http://127.0.0.1:1/", "https://127.0.0.1/", "http://user@127.0.0.1/"]))
-def test_redirect_elsewhere_is_not_followed(start, stub, target):
-    upstream = stub(lambda *_: answer(b"", 302, "text/plain", Location=target))
+def test_redirect_elsewhere_is_not_followed(start, stub):
+    targets = ["http://169.254.169.254/latest/meta-data/", "file:///etc/passwd", "//evil.example/",
+               "http://127.0.0.1:1/", "https://127.0.0.1/", "http://user@127.0.0.1/"]
+    asked = []
+    upstream = stub(lambda *_: answer(b"", 302, "text/plain", Location=asked[-1]))
     front = start("--upstream", upstream.url)
-    answered(front, "inn", status=502)
-    assert metric(front, "ssrf_blocked_total") >= 1
+    for target in targets:
+        asked.append(target)
+        answered(front, f"inn {len(asked)}", status=502)
+    assert metric(front, "ssrf_blocked_total") >= len(targets)
 
 
 @pytest.mark.fault("U05")
@@ -173,12 +176,14 @@ def test_name_that_leads_to_an_address_that_is_not_allowed_gets_nothing(start, s
 
 
 @pytest.mark.fault("U06")
-@pytest.mark.parametrize("text", [
-    "../admin?x=", "a\r\nX-Evil: 1", "#fragment", 'hotel" OR 1', "a/b", "%2e%2e", "é\u202e", "*"])
-def test_text_is_one_value_whatever_is_in_it(start, stub, text):
+def test_text_is_one_value_whatever_is_in_it(start, stub):
+    texts = ["../admin?x=", "a\r\nX-Evil: 1", "#fragment", 'hotel" OR 1', "a/b", "%2e%2e", "é\u202e", "*"]
     upstream = stub(lambda *_: hotels(1))
     front = start("--upstream", upstream.url)
-    answered(front, text, location="x")
+    for text in texts:
+        answered(front, text, location="x")
+    # A search for an asterisk alone is answered without a call.
+    assert len(upstream.calls) >= len(texts) - 1
     for method, target, headers in upstream.calls:
         assert method == "GET" and "x-evil" not in headers
         assert re.fullmatch(r"/api/hotels/[A-Za-z0-9%._~*-]+/x/", target), target
