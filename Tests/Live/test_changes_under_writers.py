@@ -14,7 +14,7 @@ from async_http import Connection
 from sites import NIGHTLY
 from waiting import PATIENCE
 
-RUNS = 1_000 if NIGHTLY else 30
+RUNS = 1_000 if NIGHTLY else 10
 """The number of seeds. Each test runs ten."""
 WRITERS = 8
 WRITES = 25

@@ -16,8 +16,9 @@ from cluster.writers import Session, Writers
 from waiting import PATIENCE
 
 NEEDED = ("patroni", "etcd", "haproxy", "psql", "ip")
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, NEEDED)), reason="Scripts/setup --cluster installs what this needs")
+# In each run, test_cluster_nodes.py crashes a primary under nodes.
+pytestmark = [pytest.mark.nightly, pytest.mark.skipif(
+    not all(map(shutil.which, NEEDED)), reason="Scripts/setup --cluster installs what this needs")]
 REJOINING = PATIENCE
 """Seconds within which a member takes part again on a busy machine."""
 
@@ -81,7 +82,6 @@ def test_a_crashed_primary_loses_nothing(cluster, writers):
     outage(writers, lambda: cluster.crash("primary"), 10, at_most=10)
 
 
-@pytest.mark.nightly
 def test_a_killed_machine_loses_nothing_and_its_member_comes_back(cluster, writers):
     primary = cluster.part("primary").name
     outage(writers, lambda: cluster.kill("primary"), 16, at_most=12)
@@ -90,7 +90,6 @@ def test_a_killed_machine_loses_nothing_and_its_member_comes_back(cluster, write
     assert cluster.parts[primary].role() == "standby"
 
 
-@pytest.mark.nightly
 def test_a_primary_that_stood_still_acknowledges_nothing_and_takes_no_lock_back(cluster, writers):
     old, new = cluster.part("primary"), cluster.part("standby")
     outage(writers, lambda: cluster.pause("primary"), 18, at_most=16)
@@ -106,12 +105,10 @@ def test_a_primary_that_stood_still_acknowledges_nothing_and_takes_no_lock_back(
     assert (old.role(), new.role()) == ("standby", "primary")
 
 
-@pytest.mark.nightly
 def test_a_switchover_loses_nothing(cluster, writers):
     outage(writers, cluster.switchover, 10, at_most=8)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("deed", ["kill", "pause"])
 def test_writes_go_on_without_the_standby(cluster, writers, deed):
     standby = cluster.part("standby").name
@@ -120,14 +117,12 @@ def test_writes_go_on_without_the_standby(cluster, writers, deed):
     whole(cluster)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("deed", ["kill", "pause"])
 def test_writes_go_on_without_etcd(cluster, writers, deed):
     outage(writers, lambda: getattr(cluster, deed)("etcd"), 20, at_most=3)
     (cluster.restart if deed == "kill" else cluster.resume)("etcd")
 
 
-@pytest.mark.nightly
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes network namespaces")
 def test_cut_links_lose_nothing():
     """Each link of the primary both ways, one way, and all of them: it stands alone."""

@@ -20,8 +20,8 @@ from powerloss.workload import Person, goes, logs_in, signs_up
 from writers import LOST, Client, Writer, become_user, credentials, new_guest
 from waiting import PATIENCE
 
-KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (1000 if NIGHTLY else 12))
-SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
+KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (1000 if NIGHTLY else 6))
+SEED = int(os.environ.get("BOOKMARKS_SEED") or (random.randrange(1_000_000) if NIGHTLY else 1))
 GUESTS, USERS, DEVICES, MOVERS = 9, 6, 4, 4
 """15 stores with four writers each, and four people who arrive, sign up, log in and are erased: 64
 writers."""

@@ -14,8 +14,8 @@ from conftest import NIGHTLY
 from couch import Account
 from waiting import wait_until
 
-KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (200 if NIGHTLY else 5))
-SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
+KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (200 if NIGHTLY else 3))
+SEED = int(os.environ.get("BOOKMARKS_SEED") or (random.randrange(1_000_000) if NIGHTLY else 1))
 
 
 class Run:

@@ -18,8 +18,8 @@ from conftest import NIGHTLY
 from couch import Account, Database
 from waiting import PATIENCE, wait_until
 
-KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (100 if NIGHTLY else 10))
-SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
+KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (100 if NIGHTLY else 5))
+SEED = int(os.environ.get("BOOKMARKS_SEED") or (random.randrange(1_000_000) if NIGHTLY else 1))
 DOCUMENTS = 600
 """The number of documents of an export, so that its import takes several commits."""
 

@@ -24,7 +24,7 @@ from powerloss.workload import COMPACTED
 from server import BINARY
 
 RECORDINGS = int(os.environ.get("BOOKMARKS_CUTS") or (4 if NIGHTLY else 1))
-SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
+SEED = int(os.environ.get("BOOKMARKS_SEED") or (random.randrange(1_000_000) if NIGHTLY else 1))
 DIRECTORIES, MOMENTS = (130, 300) if NIGHTLY else (10, 12)
 """How many directories with states of single stores, and how many states of the whole directory, a recording gives."""
 FIRST, SECOND = (10, 20) if NIGHTLY else (2, 5)

@@ -16,8 +16,8 @@ from waiting import PATIENCE, wait_until
 IS_SHARED = bool(os.environ.get(postgres.INHERITED))
 """Whether the servers use a database. Then the receipt of a lost write is pending for half a minute, because another
 server might carry the write out."""
-KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (300 if NIGHTLY else 15) // (5 if IS_SHARED else 1))
-SEED = int(os.environ.get("BOOKMARKS_SEED") or random.randrange(1_000_000))
+KILLS = int(os.environ.get("BOOKMARKS_KILLS") or (300 if NIGHTLY else 10) // (5 if IS_SHARED else 1))
+SEED = int(os.environ.get("BOOKMARKS_SEED") or (random.randrange(1_000_000) if NIGHTLY else 1))
 ASYNC = {"Prefer": "respond-async"}
 LONGEST = 0.05
 """The most seconds between the first request and a kill."""
