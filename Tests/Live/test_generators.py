@@ -87,7 +87,7 @@ def only(directory, name):
 
 
 def test_contract_has_no_aliases():
-    tokens = yaml.scan(CONTRACT.read_text())
+    tokens = yaml.scan(CONTRACT.read_text(), Loader=yaml.CSafeLoader)
     assert not [token for token in tokens if isinstance(token, (yaml.AnchorToken, yaml.AliasToken))]
 
 
