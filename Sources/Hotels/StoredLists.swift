@@ -2,6 +2,7 @@ import Documents
 import JSON
 import Scheduling
 import Stores
+import Synchronization
 
 /// The lists of a store that were read so far. A reading in slices parses each list once, because a revision's body never
 /// changes, and a long one in several slices.
@@ -25,6 +26,12 @@ struct StoredLists: Sendable {
     mutating func read(within slice: Slice) -> Bool { list.take(from: &rest, within: slice) }
   }
 
+  /// The list that is being read, or that was read last. Copies of a progress share it: to copy a long list in each slice
+  /// takes as long as to read some of it. A step that runs again goes on where it was.
+  private final class Reading: Sendable {
+    let begun = Mutex<Begun?>(nil)
+  }
+
   /// The slice is over, and more is needed.
   struct SliceIsOver: Error {}
 
@@ -34,15 +41,19 @@ struct StoredLists: Sendable {
   }
 
   private var lists: [Key: Stored?] = [:]
-  private var begun: Begun?
+  private let reading = Reading()
   /// Whether to stop when the slice is over. Each slice parses some of one list at least.
   private let isSliced: Bool
   private var isFirst = true
 
   init(isSliced: Bool) { self.isSliced = isSliced }
 
-  /// Begins another slice.
-  mutating func continueReading() { isFirst = true }
+  /// Begins another slice, with the rest of a list that was begun.
+  /// - Returns: false when the slice is over before the list is read.
+  mutating func continueReading(within slice: Slice) -> Bool {
+    isFirst = true
+    return reading.begun.withLock { $0?.read(within: slice) } ?? true
+  }
 
   /// Parses a revision's list, or returns what was parsed before.
   /// - Parameter body: the revision's body, if it was read already.
@@ -55,12 +66,14 @@ struct StoredLists: Sendable {
     if let known = lists[key] { return known }
     if isSliced, view.slice.isOver, !isFirst { throw SliceIsOver() }
     isFirst = false
-    if begun?.key != key {
-      begun = try (body ?? view.body(id, revision)).map { try Self.begin(key, $0) }
+    let slice = isSliced ? view.slice : .endless
+    let stored = try reading.begun.withLock { begun -> Stored? in
+      if begun?.key != key {
+        begun = try (body ?? view.body(id, revision)).map { try Self.begin(key, $0) }
+      }
+      if begun?.read(within: slice) == false { throw SliceIsOver() }
+      return begun.map { Stored(list: $0.list, isTyped: $0.isTyped) }
     }
-    if begun?.read(within: isSliced ? view.slice : .endless) == false { throw SliceIsOver() }
-    let stored = begun.map { Stored(list: $0.list, isTyped: $0.isTyped) }
-    begun = nil
     lists[key] = .some(stored)
     return stored
   }
@@ -86,7 +99,7 @@ struct ListReader: Sendable {
   /// - Returns: nil before all lists are read.
   /// - Throws: as ``ListReconciliation/init(_:known:)``.
   mutating func read(_ view: any StoreView) throws -> ListReconciliation? {
-    known.continueReading()
+    guard known.continueReading(within: view.slice) else { return nil }
     return try ListReconciliation(view, known: &known)
   }
 }
