@@ -40,7 +40,7 @@ package struct WriteMeter: Sendable {
       for entry in entries { bytes += Int64(entry.key.count + (entry.content?.count ?? 0)) }
     }
     guard bytes > 0 else { return 0 }
-    let isNew = try changes.view.info().lastSequence == 0
+    let isNew = try Self.isEmpty(changes.view)
     if try isNew || changes.attachedBytes > 0 || Quota.grows(changes.mutations, in: changes.view)
       || changes.mutations.contains(where: { try Quota.lengthens($0, in: changes.view) })
       || Self.growsByLocals(changes)
@@ -48,6 +48,12 @@ package struct WriteMeter: Sendable {
       try admit()
     }
     return bytes + (isNew ? Self.storeBytes : 0)
+  }
+
+  /// Whether nothing was written to a store yet. The local documents of a device that only reads take no sequence number.
+  private static func isEmpty(_ view: any StoreView) throws -> Bool {
+    guard try view.info().lastSequence == 0 else { return false }
+    return try view.localIDs(DocumentRange(), atMost: 1) { $0 }.isEmpty
   }
 
   /// About how many bytes the revisions take that a mutation adds to its document's history.

@@ -67,6 +67,18 @@ import Testing
     }
   }
 
+  /// A guest who has bookmarked nothing yet may have a device that writes its checkpoint again and again.
+  @Test func storeOfACheckpointIsNotNew() async throws {
+    try await withStore { store, context in
+      try await setLocal(store, "_local/c", Self.checkpoint, as: context)
+      isFull.withLockedValue { $0 = true }
+      let again = try await count {
+        try await setLocal(store, "_local/c", Self.checkpoint, as: context)
+      }
+      #expect(again > 0 && again < 16 << 10)
+    }
+  }
+
   private func withStore(
     _ use: (DocumentStore, WriteContext) async throws -> Void
   ) async throws {
