@@ -64,11 +64,11 @@ struct NoteMerge: Sendable {
     }
     base = try seen.flatMap { try view.body(change.id, $0) }
       .flatMap { try ParsedJSON($0, limits: .stored).root["markdown"]?.string }
+    text = change.markdown
   }
 
   /// Merges the texts by lines. It takes long for long texts, and gives way.
   mutating func merge() async throws {
-    text = change.markdown
     guard let mine = change.markdown, !isUnchanged else { return }
     if let theirs, let base {
       text = try await LineMerge.merged(base: base, theirs: theirs.markdown, mine: mine)
@@ -143,8 +143,11 @@ extension StoreChanges {
   mutating func write(
     _ merge: NoteMerge, _ condition: RevisionCondition
   ) throws -> (note: ListNote?, isNew: Bool)? {
-    let (change, known) = (merge.change, merge.theirs)
-    let document = try view.document(change.id)
+    let change = merge.change
+    var merge = merge
+    // A change without a base is merged with nothing, and applies to whatever is stored now.
+    if case .present = change.base { merge = try NoteMerge(change, view) }
+    let (document, known) = (try view.document(change.id), merge.theirs)
     guard document?.revision == merge.stored else { return nil }
     try condition.check(known?.revision, of: "note")
     let conflict = NoteConflict(base: merge.base, theirs: known, mine: change.markdown)
