@@ -100,9 +100,9 @@ struct Authentication: Sendable {
     guard allowsWrites(call, from: origin) else { throw Self.otherOrigin }
   }
 
-  /// Whether the answer to a log-in may set the cookie. A browser takes it, and replaces another one, even if the page
-  /// can't read the answer. So the page must be of this server or of a listed origin. A client that sends no `Origin` is
-  /// no browser.
+  /// Whether the answer to a log-in or to another password may set the cookie. A browser takes it, and replaces another one,
+  /// even if the page can't read the answer. So the page must be of this server or of a listed origin. A client that sends
+  /// no `Origin` is no browser.
   /// - Parameter isRequired: whether the session is only in the cookie.
   /// - Returns: false for a page of any other origin that may call because of `*`.
   /// - Throws: ``Problem`` 403 for a page of another origin.
