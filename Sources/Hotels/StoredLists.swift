@@ -20,6 +20,8 @@ struct StoredLists: Sendable {
     let isTyped: Bool
     var list: BookmarkList
     var rest: JSONElements
+    /// Whether it was returned.
+    var isUsed = false
 
     /// Reads further entries until the slice is over.
     /// - Returns: whether all are read.
@@ -66,12 +68,15 @@ struct StoredLists: Sendable {
     if let known = lists[key] { return known }
     if isSliced, view.slice.isOver, !isFirst { throw SliceIsOver() }
     isFirst = false
-    let slice = isSliced ? view.slice : .endless
+    var slice = isSliced ? view.slice : .endless
     let stored = try reading.begun.withLock { begun -> Stored? in
       if begun?.key != key {
+        // The list was written while it was read. Who writes it all the time could keep others from ever reading it.
+        if begun?.isUsed == false { slice = .endless }
         begun = try (body ?? view.body(id, revision)).map { try Self.begin(key, $0) }
       }
       if begun?.read(within: slice) == false { throw SliceIsOver() }
+      begun?.isUsed = true
       return begun.map { Stored(list: $0.list, isTyped: $0.isTyped) }
     }
     lists[key] = .some(stored)

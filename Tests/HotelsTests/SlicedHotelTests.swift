@@ -83,6 +83,29 @@ import Testing
     #expect(storage.reads.counts.trees == 2)
   }
 
+  /// Who writes a long list in each slice does not keep others from reading it.
+  @Test func listThatIsWrittenMeanwhileIsReadInOneSlice() async throws {
+    let fixture = try HotelFixture()
+    var (base, reader, lists) = (RevisionID?.none, ListReader(), [BookmarkList?]())
+    for turn in 0..<4 {
+      let ids = (0..<200).map { "\"h\(turn)-\($0)\"" }.joined(separator: ",")
+      base = try await fixture.put(
+        "bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":[\#(ids)]}"#, base: base)
+      let step = try await fixture.engine.inShortestSlices {
+        try await fixture.stores.withExisting(fixture.user) { store in
+          try await store.read { [reader] view in
+            var next = reader
+            let list = try next.read(view)?.list
+            return (reader: next, list: list)
+          }
+        }
+      }
+      reader = step.reader
+      lists.append(step.list)
+    }
+    #expect(lists.map { $0?.hotels.first?.text } == [nil, nil, nil, "h3-0"])
+  }
+
   @Test func mirrorPutTogetherInSlicesIsTheSame() async throws {
     let fixture = try await filled()
     let service = fixture.service
