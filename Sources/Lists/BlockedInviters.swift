@@ -1,7 +1,6 @@
 package import Accounts
 import Documents
 import JSON
-import Scheduling
 package import Stores
 
 /// The people whose invitations by name an account does not see.
