@@ -128,7 +128,9 @@ package final class ReplicationJobs: Sendable {
     let id = request.id(on: server)
     let task = try state.withLock { state throws(ServiceError) in
       let known = state.jobs[id]
-      if let known, known.document != nil || known.request == request { return known.task }
+      if let known, known.document != nil || known.request.isSame(as: request) {
+        return known.task
+      }
       guard !state.isStopped else {
         throw ServiceError(.unavailable, "The server is stopping", retryAfterSeconds: 1)
       }

@@ -18,7 +18,7 @@ package struct ReplicationRequest: Sendable, Equatable {
   let source: ReplicationEndpoint
   let target: ReplicationEndpoint
   /// Who asked for it, or who a document says did, for the administrator's lists; nil if nobody is named.
-  let user: String?
+  private(set) var user: String?
   /// Whether it waits for further changes when it has read all.
   let isContinuous: Bool
   /// Whether the target is created if it is absent.
@@ -173,8 +173,16 @@ extension ReplicationRequest {
     { throw ServiceError(.forbidden, error.reason) }
   }
 
+  /// Whether another request has the same ends, passwords and options, whoever asks.
+  func isSame(as other: ReplicationRequest) -> Bool {
+    var other = other
+    other.user = user
+    return self == other
+  }
+
   /// The id of the checkpoints: 32 hex digits. It depends on this server, the ends without their passwords, the filter and
-  /// `since_seq`, so that the same request continues where the last one ended. CouchDB hashes the same ingredients, in Erlang's form.
+  /// `since_seq`, so that the same request continues where the last one ended. CouchDB hashes the same ingredients, in
+  /// Erlang's form.
   ///
   /// Source: CouchDB, `couch_replicator_ids:replication_id/2`, version 4.
   /// - Parameter server: the id of this server, which stays the same as long as its data exist.

@@ -4,7 +4,7 @@ import Synchronization
 /// Limits how many replications copy at the same time. The accounts that wait take turns, and of one account those who came
 /// first go first. A replication that has had its turn for a while lets the next one copy.
 package final class ReplicationTurns: Sendable {
-  /// How many copy at once. Each holds at most two batches in memory.
+  /// How many copy at once. Each holds at most two batches in memory, and the changes of a third one.
   package static let atOnce = 8
   /// How long their turns last if others wait.
   package static let length = Duration.seconds(10)

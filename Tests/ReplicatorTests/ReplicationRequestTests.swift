@@ -64,6 +64,16 @@ struct ReplicationRequestTests {
         + "+continuous+create_target")
   }
 
+  /// Regression: one administrator's request ended that of another one, who waited for the same replication.
+  @Test func whoAsksMakesNoOtherReplication() throws {
+    let body = try ParsedJSON(Array(#"{"source":"a","target":"b"}"#.utf8), limits: .request).root
+    let (ann, bob) = (
+      try ReplicationRequest(body, by: "ann"), try ReplicationRequest(body, by: "bob")
+    )
+    #expect(ann.user == "ann" && bob.user == "bob" && ann.isSame(as: bob))
+    #expect(!ann.isSame(as: try Self.request(#"{"source":"a","target":"b","use_bulk_get":false}"#)))
+  }
+
   /// Source: CouchDB, `couch_replicator_parse:convert_options/1` and `check_options/1`.
   @Test(arguments: [
     (#""cancel":1"#, "parameter `cancel` must be a boolean"),
