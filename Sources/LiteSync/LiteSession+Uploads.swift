@@ -41,10 +41,14 @@ extension LiteSession {
   package mutating func finishUploads(in store: some LiteStore) async throws -> [Answer] {
     let complete = uploads.takeComplete()
     guard !complete.isEmpty else { return [] }
-    let replies = try await write(complete.map { ($0.push, $0.found) }, to: store)
-    // What was not used: another client may have stored the same bytes or the same revision meanwhile.
+    let written: Result<[LiteReply], any Error>
+    do {
+      written = .success(try await write(complete.map { ($0.push, $0.found) }, to: store))
+    } catch { written = .failure(error) }
+    // What was not used: another client may have stored the same bytes or the same revision meanwhile, or nothing can be
+    // written now, and the bytes come again in the client's next session.
     await store.discard(complete.flatMap(\.begun))
-    return zip(complete, replies).map { ($0.request, $1) }
+    return zip(complete, try written.get()).map { ($0.request, $1) }
   }
 
   /// Writes the revisions that need nothing more of a client that sends nothing more: those whose attachments have come,

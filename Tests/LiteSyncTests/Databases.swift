@@ -3,6 +3,7 @@ import Documents
 import JSON
 import StoreTesting
 import Stores
+import Synchronization
 import Testing
 
 @testable import LiteSync
@@ -66,5 +67,25 @@ struct LostDatabase: LiteStore {
 
   func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
     throw error
+  }
+}
+
+/// A database that nothing can be written to now. It counts what is discarded.
+final class EndingDatabase: LiteStore {
+  private let discarded = Mutex(0)
+  var discardedCount: Int { discarded.withLock { $0 } }
+  var documentLimits: DocumentLimits { .standard }
+  var attachmentBytes: Int { AttachmentLimits.personBytes }
+
+  func discard(_ uploads: [AttachmentUpload]) async {
+    discarded.withLock { $0 += uploads.count }
+  }
+
+  func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
+    throw ServiceError(.unavailable, "Not now")
+  }
+
+  func write<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
+    throw ServiceError(.unavailable, "Not now")
   }
 }

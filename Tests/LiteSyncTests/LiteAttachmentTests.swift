@@ -61,6 +61,21 @@ import Testing
     #expect(try await asked(for: "c", damaged) == ["getAttachment"])
   }
 
+  /// Regression: they stayed for a day, and the client sent them again in each of its next sessions.
+  @Test func bytesWhoseRevisionEndsTheSessionAreDiscarded() async throws {
+    let (store, ending) = (try await Database(), EndingDatabase())
+    var session = LiteSession(in: .trees, merges: { _ in false }, status: { _ in 503 })
+    let body =
+      #"{"pic":{"@type":"blob","digest":"sha1-fXbUjWTXrFQR1xSku4Pzfj5bjfY=","length":2097152}}"#
+    let sent = LiteRequest("rev", ["id": "a", "rev": "1-aaaaaaaaaa"], body: Array(body.utf8))
+    #expect(try await session.answer([(1, sent)], in: store).isEmpty)
+    let token = try #require(try await session.next(in: store).requests.first?.token)
+    let bytes = [UInt8](repeating: 0, count: 2 << 20)
+    _ = try await session.receive(bytes, isLast: true, to: token, in: store)
+    await #expect(throws: ServiceError.self) { _ = try await session.finishUploads(in: ending) }
+    #expect(ending.discardedCount == 1)
+  }
+
   /// Sends a revision with a blob of three bytes, without a right proof.
   /// - Returns: the requests of the server until the revision is taken.
   private func asked(for id: String, _ store: Database) async throws -> [String] {
