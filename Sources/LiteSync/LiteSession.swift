@@ -60,7 +60,7 @@ package struct LiteSession: Sendable {
   /// What passes soon. A client sends again in its next session what it could not send now, and a continuous one may have none
   /// for days. So the session ends, and the client comes back after some seconds.
   private static let brief: Set<ServiceError.Code> = [
-    .unavailable, .overloaded, .storage, .outcomeUnknown,
+    .unavailable, .overloaded, .storage, .outcomeUnknown, .readOnly, .moved,
   ]
 
   private var form: LiteForm
@@ -313,8 +313,9 @@ package struct LiteSession: Sendable {
   ///   ended, or the client would lose something by a reply. What has no reply, the client sends again in its next session.
   func refusal(_ error: any Error, of request: LiteRequest? = nil) throws -> LiteReply {
     if let error = error as? LiteError { return LiteReply(error: error) }
-    guard let known = ServiceError(error), known.code != .ended, !Self.brief.contains(known.code)
-    else { throw error }
+    guard let known = ServiceError(error), known.code != .ended else { throw error }
+    // A checkpoint that is not written loses nothing, and the client pulls on.
+    if Self.brief.contains(known.code), request?.profile != "setCheckpoint" { throw error }
     let code = status(known.code)
     if known.code == .absent || code == 401 || code == 403 && request != nil { throw error }
     let reply = LiteError(known, status: status)

@@ -249,8 +249,9 @@ import Testing
   /// after a refusal, and all pass a document without its blob.
   @Test(arguments: [
     (ServiceError.Code.quotaExceeded, "rev", false), (.unavailable, "rev", true),
-    (.overloaded, "rev", true), (.integrity, "rev", false),
-    (.quotaExceeded, "setCheckpoint", false), (.integrity, "getCheckpoint", true),
+    (.overloaded, "rev", true), (.readOnly, "rev", true), (.moved, "rev", true),
+    (.integrity, "rev", false), (.quotaExceeded, "setCheckpoint", false),
+    (.readOnly, "setCheckpoint", false), (.integrity, "getCheckpoint", true),
     (.integrity, "getCollections", true), (.integrity, "getAttachment", true),
   ])
   func whatPassesSoonOrIsNeededEndsTheSession(
