@@ -20,8 +20,8 @@ CONTRACT = ROOT / "openapi.yaml"
 RITZ = "hotel_25510"
 PASSWORD = "a good password"
 
-# Each run has the clients that it runs. For each generator of openapi-generator: the file of a hotel, the file of the calls about bookmarks, the type of a
-# hotel's name there, and where undocumented members are kept.
+# For each generator of openapi-generator: the file of a hotel, the file of the calls about bookmarks, the type of a
+# hotel's name there, and where undocumented members are kept. Each run has the first two, whose clients it runs.
 LANGUAGES = {
     "typescript-fetch": ("Hotel.ts", "BookmarksApi.ts", "name?: string | null;", "[key: string]: any"),
     "python": ("hotel.py", "bookmarks_api.py", "name: Optional[StrictStr]", "additional_properties: Dict[str, Any]"),
