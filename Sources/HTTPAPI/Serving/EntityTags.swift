@@ -56,7 +56,7 @@ struct EntityTags: Sendable {
     state + "+" + Hex.digest(of: owner, digits: 12)
   }
 
-  /// The entity tag of a bookmark's revision. A list's is the same for all members.
+  /// The entity tag of a revision of a bookmark or another document. A list's is the same for all members.
   static func tag(_ state: String, of store: StoreName) -> String {
     if case .list = store { state } else { tag(state, of: store.key) }
   }
