@@ -30,6 +30,8 @@ export function svg(tag, props, ...children) {
 }
 
 function furnish(element, props, children) {
+  // One by one: there are fewer arguments of a call than lines of a text. Before `dir`, which looks at all children again.
+  for (const child of children.flat(3)) if (child || child === 0) element.append(child)
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === false || value === null || value === undefined) continue
     if (name === "onsubmit") element.onsubmit = () => false
@@ -37,8 +39,6 @@ function furnish(element, props, children) {
     else if (name === "value") element.value = value
     else element.setAttribute(name, value === true ? "" : value)
   }
-  // One by one: there are fewer arguments of a call than lines of a text.
-  for (const child of children.flat(3)) if (child || child === 0) element.append(child)
   return element
 }
 
