@@ -22,7 +22,7 @@ enum StayWords {
     + SaidWords.list(
       """
       uhr,am,pm,a.m.,p.m.,o'clock,h,heures,horas,ore,час,часов,hours,hour,hrs,stunden,years,year,yrs,jahre,jahren,ans,años,anni,лет,beds,\
-      bed,bedrooms,betten,lits,camas,letti,stars,star,sterne,étoiles,estrellas,stelle,sqm,qm,m2,kg,floors,floor,seats,cm,ft,feet
+      bed,bedrooms,betten,lits,camas,letti,stars,star,sterne,étoiles,estrellas,stelle,sqm,qm,m2,kg,floors,floor,seats,cm,feet
       """) + distances
   private static let distances = SaidWords.list(
     """

@@ -12,7 +12,7 @@ import Testing
       ("0.250", 0.25), ("1250.500", 1250.5), ("99,9 €", 99.9), ("100-200", 100), ("100, 200", 100),
       ("٢٥٠ ر.س", 250), ("¥12,000", 12000), ("2 rooms 250", 250), ("none", nil), ("", nil),
       ("4 nights from £148", 148), ("£50 room only", 50), ("sleeps 10 people", nil),
-      ("1万円", 10_000),
+      ("1万円", 10_000), ("35 000 Ft", 35_000),
     ] as [(String, Double?)])
   func thePriceIsTheFirstNumber(_ text: String, _ number: Double?) {
     #expect(Price.number(in: text) == number)
