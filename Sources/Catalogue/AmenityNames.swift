@@ -94,7 +94,7 @@ enum AmenityNames {
   private static let before = [
     "no", "not", "non", "without", "without any", "with no", "except", "excluding", "but not",
     "ohne", "kein", "keine", "keinen",
-    "nicht", "außer", "sans", "pas de", "pas d'", "sauf", "sin", "excepto", "senza", "sem",
+    "nicht", "außer", "sans", "pas de", "sauf", "sin", "excepto", "senza", "sem",
     "zonder", "geen", "bez", "без",
     "кроме", "بدون", "ללא",
   ]
@@ -131,9 +131,9 @@ enum AmenityNames {
     let either = SaidWords.either
     let names = either(unspaced)
     return "(?<!\\S)(?:-\\p{L}\\S*(?<![.,;!?])|(?!no\\s+" + either(withinInPortuguese) + ")"
-      + either(before) + "\\s+(?:(?:an?|any|the|einen?)\\s+)?(" + either(refusable)
-      + ")s?(?:\\s+" + either(after) + ")?|" + either(outside) + "\\s+(" + either(places)
-      + ")|(?:" + prefixes + ")(" + names + ")|(" + names + ")(?:"
-      + suffixes + "))[.,;!?]*(?!\\S)"
+      + "(?:" + either(before) + "\\s+(?:(?:an?|any|the|einen?)\\s+)?|pas d['’])("
+      + either(refusable) + ")s?(?:\\s+" + either(after) + ")?|" + either(outside)
+      + "\\s+(" + either(places) + ")|(?:" + prefixes + ")(" + names + ")|(" + names
+      + ")(?:" + suffixes + "))[.,;!?]*(?!\\S)"
   }()
 }
