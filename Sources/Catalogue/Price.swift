@@ -46,7 +46,7 @@ enum Price {
 
   /// A pattern of JavaScript for such a number of a folded text: the digits, and what multiplies them by ten thousand.
   static let pattern =
-    "(?<!\\d|\\d[.,'’])(\\d+(?:(?:[.,'’]|\\s(?=\\d{3}(?!\\d)))\\d+)*)(?!\\d)([万萬만])?(?:(?<=\\p{Sc} ?[\\d.,'’\\s]+)|(?![\\s-]*"
+    "(?<!\\d|\\d[.,'’])(\\d+(?:(?:[.,'’]|\\s(?=\\d{3}(?!\\d)))\\d+)*)(?!\\d|[.,'’]\\d|\\s\\d{3}(?!\\d))([万萬만])?(?:(?<=\\p{Sc} ?[\\d.,'’\\s]+)|(?![\\s-]*"
     + SaidWords.either(StayWords.counted) + SaidWords.end + "))"
 
   /// Marks between digits. Spaces separate only thousands.
