@@ -86,12 +86,13 @@ struct GroupedLists: Equatable {
 
   /// The place of the hotels in a row that has a list of them: what it says beside the list, and its name if that is a
   /// place's: `{"country": "France", "cities": [{"name": "Paris", "hotels": […]}]}`. A row with another name is a chain or a
-  /// guide, whose own place says nothing about its hotels.
+  /// guide, whose own place says nothing about its hotels, and one with an address of mail or a phone is somebody: Jordan.
   static func place(
     in members: some Sequence<(String, JSONValue)>, within outer: Place
   ) -> Place {
     var place = outer
     var (name, title, state): (String?, String?, String?)
+    var isSomebody = false
     place.isCity = false
     for (member, value) in members where value.string != nil || value.object != nil {
       let meaning = HotelAliases.match(member.utf8)?.meaning
@@ -104,9 +105,11 @@ struct GroupedLists: Equatable {
         place.city = text
       case .state: state = text
       case .country where PlaceNames.all.code(of: text) != nil: place.country = text
+      case .email, .phone: isSomebody = true
       default: continue
       }
     }
+    if isSomebody, name != nil, !outer.isCity { return outer }
     // An answer may have `"state": "OK"`, or `complete`.
     if let state, state.utf8.count > 3 || place.country != nil,
       PlaceNames.all.name(ofState: state, in: place.country ?? "US") != nil
