@@ -87,8 +87,7 @@ struct PriceWish: Equatable {
   /// Whether a text asks for the cheapest, and says nothing else.
   static func isCheap(_ text: String) -> Bool { cheapKeys.contains(PlaceNames.folded(text)) }
 
-  /// A pattern of JavaScript and ICU for all of that. No part of it is ambiguous, so it takes no longer than the text is
-  /// long. What says that a number is the least is in its groups.
+  /// A pattern of JavaScript and ICU for all of that. What says that a number is the least is in its groups.
   static let pattern: String = {
     let (either, end) = (SaidWords.either, SaidWords.end)
     let sign = "(?:(?:US|AU?|CA?|NZ|HK|S|R)?\\$|[" + signs + "])"

@@ -10,7 +10,8 @@ import CICU
 package final class TextPattern: @unchecked Sendable {
   /// The most matches of one text that are looked for.
   private static let mostMatches = 512
-  /// The limit of one text, in ICU's steps of about a millisecond. No pattern of ours comes near it.
+  /// The limit of one text, in ICU's steps of at most a millisecond. What people type takes up to five; a text of hundreds of
+  /// numbers reaches it, and is read as if it had no match.
   private static let steps: Int32 = 20
 
   private let compiled: OpaquePointer

@@ -68,7 +68,7 @@ extension HotelAliases {
       addr1 aadress katuosoite gatuadress gateadresse heimilisfang adrese adresas adresi naslov \
       adreca enderezo manzil anwani მისამართი ঠিকানা местонахождение адресместанахождения \
       besoksadress forretningsadresse addressline2 address2 addr2 street2 addrline1 番地 \
-      siteaddress postaddress postaadresi where мекенжайы helbidea អាសយដ្ឋាន addrline1
+      siteaddress postaddress postaadresi where мекенжайы helbidea អាសយដ្ឋាន
       """
     ),
     (
