@@ -52,7 +52,10 @@ struct PriceWish: Equatable {
   /// What stands before or after a price, and what stands only after it.
   private static let (codes, names) = (
     SaidWords.list(
-      "eur,euro,usd,gbp,chf,jpy,inr,aud,cad,kr,nok,sek,dkk,pln,czk,huf,thb,brl,mxn,руб"),
+      """
+      eur,euro,usd,gbp,chf,jpy,inr,aud,cad,kr,nok,sek,dkk,pln,czk,huf,thb,brl,mxn,руб,aed,cny,rmb,krw,sgd,hkd,nzd,idr,myr,php,vnd,zar,egp,\
+      sar,ils,ron,bgn,uah,rub,isk
+      """),
     SaidWords.list(
       """
       euros,dollar,dollars,us,us dollars,pound,pounds,pounds sterling,quid,bucks,franken,francs,yen,zł,lei,tl,rupees,евро,рублей,\
@@ -90,15 +93,15 @@ struct PriceWish: Equatable {
   /// A pattern of JavaScript and ICU for all of that. What says that a number is the least is in its groups.
   static let pattern: String = {
     let (either, end) = (SaidWords.either, SaidWords.end)
-    let sign = "(?:(?:US|AU?|CA?|NZ|HK|S|R)?\\$|[" + signs + "])"
+    let sign = "(?:(?:US|AU?|CA?|NZ|HK|S|R)?\\$|[" + signs + "]|Rs\\.?|Fr\\.)"
     let amount =
       "(?!" + StayWords.numericDate + ")(?:\\p{Nd}{1,3}(?:[ \u{A0}\u{202F}]\\p{Nd}{3})+"
-      + "|\\p{Nd}[.,]?\\p{Nd}(?:[\\p{Nd}.,'’]*\\p{Nd})?|\\p{Nd}(?=[万萬만]))(?!\\p{Nd})[万萬만]?"
-    let before = "(?:" + sign + "\\s*|" + either(codes) + "\\s+)"
+      + "|\\p{Nd}[.,]?\\p{Nd}(?:[\\p{Nd}.,'’]*\\p{Nd})?|\\p{Nd}(?=[万萬만]))(?!\\p{Nd})[万萬만]?(?:[.,][-–—])?"
+    let before = "(?:" + sign + "\\s*|" + either(codes) + "\\s*)"
     let unit = "(?:\\s*(?:" + sign + "|" + either(codes + names) + end + "|" + runs + "))"
     let second =
       "(?:" + unit + "?(?:\\s*[-–—~～]\\s*|\\s+" + either(to) + "\\s+)" + before + "?" + amount + ")"
-    let noun = "(?:" + either(nouns) + ":?\\s+(?:of\\s+|von\\s+|max\\.?\\s+)?)"
+    let noun = "(?:" + either(nouns) + ":?\\s+(?:(?:of|von|de|di|van|max\\.?)\\s+)?)"
     let uncounted =
       "(?!\\s*-?\\s*" + either(StayWords.counted + StayWords.months) + end + "|\\s*[%:°/])"
     let ages =
@@ -108,7 +111,8 @@ struct PriceWish: Equatable {
     let forms = [
       noun + "?" + ages + limit + noun + "?" + before + "?" + amount + second + "?" + uncounted,
       noun + "?" + either(from) + "\\s+" + before + "?" + amount + second + uncounted,
-      "(" + either(from) + ")\\s+(?:" + before + amount + "|" + amount + unit + ")",
+      // "Un budget de 100 euros" is no least one.
+      "(from|от)\\s+(?:" + before + amount + "|" + amount + unit + ")",
       noun + "?" + before + amount + second + "?",
       noun + "?" + amount + second + "?" + unit + "(?:\\s*(?:" + upTo + "))?(\\s*(?:" + andMore
         + "))?",

@@ -30,7 +30,9 @@ import Testing
       ("bis 22 Uhr", []), ("until 10 pm, max 12 pax", []), ("kids under 12", []), ("24/7", []),
       ("bis 12.05.2026", []), ("under €1 250", [0, 1250]), ("US$50-100/night", [50, 100]),
       ("from 80 €", [80, .greatestFiniteMagnitude]), ("3 nights for under 1万円", [0, 10_000]),
-      ("over 50 under 100", [50, 100]),
+      ("over 50 under 100", [50, 100]), ("un budget de 100 euros", [0, 100]),
+      ("prezzo di 100", [0, 100]), ("camera da 100 euro", [0, 100]),
+      ("goa under Rs.2000", [0, 2000]), ("IDR500000", [0, 500_000]), ("bis 100,- €", [0, 100]),
     ] as [(String, [Double])])
   func aNumberIsAPriceOnlyIfItCountsMoney(text: String, limits: [Double]) {
     let wish = PriceWish(SaidWords.said(in: text).compactMap(\.wish))
