@@ -7,8 +7,8 @@ enum SaidWords {
   struct Said {
     /// Nil for what is said about a stay.
     let wish: PriceWish?
-    /// The phrases by which the name or the address of a hotel says the same: "Rue du 4 Septembre". A single word is one only
-    /// beside its neighbour: "Cheap Sleep".
+    /// The phrases by which the name, the address or the city of a hotel says the same: "Rue du 4 Septembre", "25 de Mayo". A
+    /// single word is one only beside its neighbour: "Cheap Sleep".
     let names: [String]
 
     fileprivate init(_ match: TextPattern.Match) {

@@ -376,9 +376,9 @@ struct WordQuery {
     texts.map { quoted(Form(text: $0, isPrefix: false)) }.joined(separator: " OR ")
   }
 
-  /// The expression for hotels whose name or address has one of some phrases.
+  /// The expression for hotels whose name, address or city has one of some phrases.
   static func named(_ phrases: [String]) -> String {
-    "{name title address} : (\(any(of: phrases)))"
+    "{name title address city} : (\(any(of: phrases)))"
   }
 
   private static func quoted(_ form: Form) -> String {

@@ -79,7 +79,7 @@ export const priceOf = ({ price }) => Number.isFinite(price) ? price : amountsOf
 
 /**
  * What a text says that no hotel writes: a price by its least and most, without a most for "cheap", or a stay; and the phrases
- * by which a hotel's name or address says the same: "max 506", with its neighbour "cheap sleep".
+ * by which a hotel's name, address or city says the same: "max 506", with its neighbour "cheap sleep".
  * @returns {{names: string[], stay?: string, least: number, most?: number}[]}
  */
 export const said = text => [...pieces(text).matchAll(saidPattern)].map(({ 0: all, 1: stay, 2: least = "", 3: other = least, 4: last = other, index, input }) => {
