@@ -104,12 +104,16 @@ struct PriceWish: Equatable {
     let noun = "(?:" + either(nouns) + ":?\\s+(?:(?:of|von|de|di|van|max\\.?)\\s+)?)"
     let uncounted =
       "(?!\\s*-?\\s*" + either(StayWords.counted + StayWords.months) + end + "|\\s*[%:°/])"
-    let ages =
-      "(?<!" + either(["kids", "children", "child", "age", "aged", "Kinder", "enfants"]) + "\\s)"
+    // What else has a least or a most: ages and what guests think.
+    let others = [
+      "kids", "children", "child", "age", "aged", "adults", "Kinder", "enfants", "rating", "rated",
+      "score",
+    ]
+    let own = "(?<!" + either(others) + "\\s)"
     let limit =
       "(?:(" + either(floors) + "[.:]?\\s+|[>≥]=?\\s*)|" + either(limits) + "[.:]?\\s+|[<≤]=?\\s*)"
     let forms = [
-      noun + "?" + ages + limit + noun + "?" + before + "?" + amount + second + "?" + uncounted,
+      noun + "?" + own + limit + noun + "?" + before + "?" + amount + second + "?" + uncounted,
       noun + "?" + either(from) + "\\s+" + before + "?" + amount + second + uncounted,
       // "Un budget de 100 euros" is no least one.
       "(from|от)\\s+(?:" + before + amount + "|" + amount + unit + ")",

@@ -28,6 +28,7 @@ import Testing
   @Test(
     arguments: [
       ("bis 22 Uhr", []), ("until 10 pm, max 12 pax", []), ("kids under 12", []), ("24/7", []),
+      ("adults over 16", []), ("rating over 8.5", []),
       ("bis 12.05.2026", []), ("under €1 250", [0, 1250]), ("US$50-100/night", [50, 100]),
       ("from 80 €", [80, .greatestFiniteMagnitude]), ("3 nights for under 1万円", [0, 10_000]),
       ("over 50 under 100", [50, 100]), ("un budget de 100 euros", [0, 100]),
