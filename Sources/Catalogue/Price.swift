@@ -3,7 +3,8 @@ enum Price {
   /// The first number of a text; nil if there is none. A sign is not read: no price is negative.
   static func number(in text: String) -> Double? { numbers(in: text).first }
 
-  /// The numbers of a text that count no nights, rooms or people: 148 of `4 nights from £148`.
+  /// The numbers of a text that count no nights, rooms or people: 148 of `4 nights from £148`. Nobody counts so by hundreds,
+  /// and nothing but money has a currency before it: `120 night`, `EUR 80 night`.
   static func numbers(in text: String) -> [Double] {
     let scalars = Array(text.unicodeScalars)
     var (found, index) = ([Double](), 0)
@@ -12,13 +13,21 @@ enum Price {
       index = end
       let next = scalars[end...].drop { isSpace($0) || $0 == "-" }
       let word = next.prefix(while: \.properties.isAlphabetic)
-      let sign = scalars[..<start].last { !isSpace($0) }?.properties.generalCategory
       let isCounting =
-        sign != .currencySymbol && StayWords.counts(String(String.UnicodeScalarView(word)))
+        (value ?? 0) < 100 && StayWords.counts(String(String.UnicodeScalarView(word)))
+        && !isMoney(scalars[..<start])
       let isTenThousands = next.first.map { ["万", "萬", "만"].contains($0) } ?? false
       if let value, !isCounting { found.append(value * (isTenThousands ? 10_000 : 1)) }
     }
     return found
+  }
+
+  /// Whether the text before a number ends with a currency.
+  private static func isMoney(_ before: ArraySlice<Unicode.Scalar>) -> Bool {
+    let end = before.reversed().drop { isSpace($0) || $0 == "." }
+    if end.first?.properties.generalCategory == .currencySymbol { return true }
+    let word = end.prefix(while: \.properties.isAlphabetic).reversed()
+    return PriceWish.isCurrency(String(String.UnicodeScalarView(word)))
   }
 
   /// The number that begins with a digit, and where it ends.
@@ -46,7 +55,8 @@ enum Price {
 
   /// A pattern of JavaScript for such a number of a folded text: the digits, and what multiplies them by ten thousand.
   static let pattern =
-    "(?<!\\d|\\d[.,'’])(\\d+(?:(?:[.,'’]|\\s(?=\\d{3}(?!\\d)))\\d+)*)(?!\\d|[.,'’]\\d|\\s\\d{3}(?!\\d))([万萬만])?(?:(?<=\\p{Sc} ?[\\d.,'’\\s]+)|(?![\\s-]*"
+    "(?<!\\d|\\d[.,'’])(\\d+(?:(?:[.,'’]|\\s(?=\\d{3}(?!\\d)))\\d+)*)(?!\\d|[.,'’]\\d|\\s\\d{3}(?!\\d))([万萬만])?(?:(?<=\\d{3}(?:[.,]\\d\\d?)?[万萬만]?)|(?<=(?:\\p{Sc}|"
+    + PriceWish.currencies + ")\\.? ?[\\d.,'’\\s]+)|(?![\\s-]*"
     + SaidWords.either(StayWords.counted) + SaidWords.end + "))"
 
   /// Marks between digits. Spaces separate only thousands.

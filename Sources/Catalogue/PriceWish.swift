@@ -62,6 +62,10 @@ struct PriceWish: Equatable {
       рубля,долларов
       """)
   )
+  /// A pattern for those before a price, and whether a word is one.
+  static let currencies = SaidWords.either(codes + ["rs"])
+  static func isCurrency(_ word: String) -> Bool { codeKeys.contains(PlaceNames.folded(word)) }
+  private static let codeKeys = Set((codes + ["rs"]).map(PlaceNames.folded))
   /// The same in scripts without spaces, and what follows them for the most and for the least.
   private static let (signs, runs, upTo, andMore) = (
     "€$£¥₹₺₽₩฿₪￥￡", "円|元|块|圆|원|ユーロ|欧元|欧|美元|ドル|달러|유로|บาท", "以下|以内|之内|未満|まで|くらい|ぐらい|左右|이하|이내|미만|까지|내",

@@ -13,6 +13,7 @@ import Testing
       ("٢٥٠ ر.س", 250), ("¥12,000", 12000), ("2 rooms 250", 250), ("none", nil), ("", nil),
       ("4 nights from £148", 148), ("£50 room only", 50), ("sleeps 10 people", nil),
       ("1万円", 10_000), ("35 000 Ft", 35_000),
+      ("120 night", 120), ("EUR 80 night", 80), ("Rs. 90 person", 90), ("80 m, 2 beds", nil),
     ] as [(String, Double?)])
   func thePriceIsTheFirstNumber(_ text: String, _ number: Double?) {
     #expect(Price.number(in: text) == number)
