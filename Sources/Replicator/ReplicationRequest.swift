@@ -168,9 +168,11 @@ extension ReplicationRequest {
     guard document["_deleted"]?.bool != true,
       document["_replication_state"]?.stringEquals("failed") != true
     else { return }
-    do { _ = try ReplicationRequest(document) } catch let error as ServiceError
-      where error.code == .badRequest
-    { throw ServiceError(.forbidden, error.reason) }
+    do {
+      _ = try ReplicationRequest(document)
+    } catch let error as ServiceError where error.code == .badRequest {
+      throw ServiceError(.forbidden, error.reason)
+    } catch let error as ServiceError where error.code == .notImplemented {}
   }
 
   /// Whether another request has the same ends, passwords and options, whoever asks.

@@ -42,9 +42,7 @@ def test_guest_meets_the_contract_alone(start, tmp_path, examples):
     server = start("--guests-per-hour", "1000000")
     token = server.guest()
     store = server.call("GET", "/v1/me", token).json()["store"]
-    # The other two call CouchDB's operations in each run.
-    left_out = () if NIGHTLY else ("--exclude-tag", "couch")
-    run_schemathesis(server, "Bearer " + token, store, tmp_path, "-n", examples, *left_out)
+    run_schemathesis(server, "Bearer " + token, store, tmp_path, "-n", examples)
 
 
 def test_user_meets_the_contract_alone(start, tmp_path, examples):
