@@ -160,9 +160,6 @@ package struct BLIPConnection: ~Copyable {
     outgoing.supply(bytes, to: number)
   }
 
-  /// Sends nothing more of the answer that ``wanting`` names. The peer waits for the rest until the connection ends.
-  package mutating func abandon(_ number: UInt64) { outgoing.abandon(number) }
-
   /// The next frame for the peer; nil if there is none now.
   package mutating func nextFrame() -> [UInt8]? { outgoing.nextFrame() }
 

@@ -51,14 +51,6 @@ struct OutgoingMessages {
     byteCount += taken
   }
 
-  /// Removes an answer whose next bytes can't be supplied. The peer waits for them until the connection ends.
-  mutating func abandon(_ number: UInt64) {
-    let index = queue.firstIndex { $0.number == number && $0.kind != .request }
-    guard let index else { return }
-    let message = queue.remove(at: index)
-    byteCount -= message.bytes.count - message.offset
-  }
-
   /// Adds the acknowledgement of what has arrived of a message. It precedes all other frames.
   mutating func acknowledge(_ key: IncomingMessages.Key, _ count: UInt64) {
     var frame: [UInt8] = []

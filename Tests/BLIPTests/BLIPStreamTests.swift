@@ -50,29 +50,6 @@ import Testing
     #expect(queued <= 64 << 10)
   }
 
-  @Test func anAnswerWithoutItsNextBytesKeepsNoOtherOneWaiting() throws {
-    var one = BLIPConnection(.test)
-    var other = BLIPConnection(.test)
-    let first = one.send(BLIPMessage(.request), streamsAnswer: true)
-    let second = one.send(BLIPMessage(.request), streamsAnswer: true)
-    while let frame = one.nextFrame() { _ = try other.read(frame) }
-    for number in [first, second] { other.answer(number, BLIPMessage(.answer), following: 3) }
-    while let frame = other.nextFrame() { _ = try one.read(frame) }
-    var wanting = other.wanting
-    #expect(wanting == first)
-    other.abandon(first)
-    wanting = other.wanting
-    #expect(wanting == second)
-    other.supply(Array("abc".utf8), to: second)
-    guard case .part(second, let part, isLast: true)? = try one.read(other.nextFrame() ?? []) else {
-      Issue.record("The answer has not come")
-      return
-    }
-    wanting = other.wanting
-    let rest = other.queuedBytes
-    #expect(part == Array("abc".utf8) && wanting == nil && rest == 0)
-  }
-
   @Test func anErrorInsteadOfAStreamComesWhole() throws {
     var one = BLIPConnection(.test)
     var other = BLIPConnection(.test)

@@ -5,9 +5,7 @@ import subprocess
 
 import pytest
 
-from attachments import some
 from faults import file_of, listed, metric, put, refused, store_file
-from phone import Phone
 from server import BINARY, Server
 from slices import first
 from test_sweep import next_round, swept
@@ -367,23 +365,3 @@ def test_damaged_records_of_accounts_stop_no_start_no_erasure_and_no_sweep(start
         erasures = base.execute("SELECT body FROM documents WHERE id LIKE 'erasure:%' AND is_deleted = 0").fetchall()
     base.close()
     assert [b'"rest":true' in body for body, in erasures] == [True]
-
-
-@pytest.mark.fault("F13")
-def test_damaged_blob_ends_no_session_of_a_phone(start):
-    """Couchbase Lite would come back every two seconds, and lose the document by an error."""
-    server = start()
-    token = server.guest()
-    phone = Phone(server, token=token).connect()
-    bad, good = phone.blob(some(5_000)), phone.blob(some(6_000))
-    for name, blob in ("bad", bad), ("good", good):
-        phone.edit(name, {"pic": blob})
-    assert phone.push("bad", "good") == {}
-    file = store_file(server, token)
-    assert server.stop() == 0
-    assert rot(file, "locals", "body", "id LIKE '%piece/%' AND length(body) BETWEEN 4000 AND 5500", bytes_wrong=3) == 1
-    other = Phone(start(), token=token).connect()
-    number = other.blip.ask("getAttachment", digest=bad["digest"])
-    assert other.blip.call("getAttachment", digest=good["digest"]).body == some(6_000)
-    assert other.blip.call("getAttachment", digest=good["digest"]).body == some(6_000)
-    assert number not in other.blip.answers

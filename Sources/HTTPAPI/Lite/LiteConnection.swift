@@ -17,8 +17,6 @@ final class LiteConnection: Sendable {
   private static let comeBack = 4_001
   /// The code for a client that breaks the rules of the protocol.
   private static let protocolError = 1_002
-  /// How long a session goes on in which the client waits for bytes that are damaged. It asks again in its next session.
-  private static let repairWait = Duration.seconds(600)
   /// The bytes of messages for the client from which on no more are made.
   private static let queuedBytes = 128 << 10
   /// The bytes that are written before the client's messages are looked at again.
@@ -33,8 +31,6 @@ final class LiteConnection: Sendable {
   private let reservation: RequestReservation?
   private let blip: Mutex<BLIPConnection>
   private let progress: Mutex<Progress?>
-  /// When the session ends because of damaged bytes; nil without any.
-  private let end = Mutex<ContinuousClock.Instant?>(nil)
 
   /// How far the session is. The waiting task does not hold it, so that its frames stay small, and a step takes it out, so
   /// that nothing of it is copied when it changes.
@@ -98,9 +94,7 @@ final class LiteConnection: Sendable {
         try await Slice.giveWay()
         continue
       }
-      let (due, end) = (pings.due(after: socket.lastArrival), end.withLock { $0 })
-      if let end, end <= .now { return }
-      switch await subscription.next(by: end.map { min($0, due) } ?? due) {
+      switch await subscription.next(by: pings.due(after: socket.lastArrival)) {
       case .news: hasNews = true
       case .input: continue
       case .end: return
@@ -150,7 +144,6 @@ final class LiteConnection: Sendable {
       }
       if maySupply { maySupply = try await next.exchange.supply(blip, from: store) }
     }
-    if next.exchange.hasDamage { end.withLock { $0 = $0 ?? .now + Self.repairWait } }
     let finished = try await next.session.finishUploads(in: store)
     mustCheck = mustCheck || !finished.isEmpty
     if mustCheck { try await authentication.requireStillValid(caller) }

@@ -22,8 +22,6 @@ struct LiteExchange: Sendable {
   /// By the numbers of the client's requests.
   private var sending: [UInt64: Sending] = [:]
   private var waiting: Deque<(number: UInt64, facts: AttachmentFacts)> = []
-  /// Whether the client waits for bytes that are damaged.
-  private(set) var hasDamage = false
 
   /// Sends requests.
   mutating func send(_ requests: [LiteSession.Outgoing], to blip: inout BLIPConnection) {
@@ -55,42 +53,22 @@ struct LiteExchange: Sendable {
   /// Supplies the next bytes of an attachment that the client has room for.
   /// - Returns: whether there is one.
   /// - Throws: the errors of the store; `integrity` for an attachment that is gone. The session can't continue then,
-  ///   because its answer has begun. It does without bytes that are damaged: the client would come back after two seconds,
-  ///   and again and again.
+  ///   because its answer has begun.
   mutating func supply(
     _ blip: borrowing Mutex<BLIPConnection>, from store: CouchStore
   ) async throws -> Bool {
     guard let number = blip.withLock({ $0.wanting }), var next = sending[number] else {
       return false
     }
-    let bytes: [UInt8]
-    do {
-      bytes =
-        try await store.read { [next] database in
-          try await database.bytes(next.offset..<next.facts.length, of: next.facts)
-        }.first ?? []
-    } catch {
-      guard ServiceError(error)?.code == .integrity, try await isThere(next.facts, in: store)
-      else { throw error }
-      (sending[number], hasDamage) = (nil, true)
-      blip.withLock { blip in
-        blip.abandon(number)
-        beginNext(to: &blip)
-      }
-      return true
-    }
+    let bytes =
+      try await store.read { [next] database in
+        try await database.bytes(next.offset..<next.facts.length, of: next.facts)
+      }.first ?? []
     next.offset += Int64(bytes.count)
     sending[number] = next.offset < next.facts.length ? next : nil
     blip.withLock { $0.supply(bytes, to: number) }
     if sending[number] == nil { blip.withLock { beginNext(to: &$0) } }
     return true
-  }
-
-  /// Whether the store still has an attachment.
-  private func isThere(_ facts: AttachmentFacts, in store: CouchStore) async throws -> Bool {
-    try await store.read { database in
-      try await database.store.read { view in try view.attachment(facts.key) != nil }
-    }
   }
 }
 
