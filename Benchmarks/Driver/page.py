@@ -117,14 +117,14 @@ def paints(browser, load, count):
 
 def measured(url, options, opened):
     """The times and bytes of each kind of visit."""
-    browser = opened(url, "times")
+    browser = opened(url)
     first(browser)
     times = {"first visit": paints(browser, first, options.loads)}
     settle(browser)
     times["next visit"] = paints(browser, later, options.loads)
     relay = Relay(url)
     try:
-        other = opened(relay.url, "bytes")
+        other = opened(relay.url)
         moved = {"first visit": relay.moved(lambda: (visit(other), settle(other)))}
         moved["next visit"] = relay.moved(lambda: later(other))
     finally:
@@ -139,7 +139,7 @@ def main():
     parser.add_argument("--binary", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--loads", type=int, default=20, help="of each kind")
     parser.add_argument("--smoke", action="store_true", help="two loads of each kind and no aim")
-    parser.add_argument("--directory", default=".build/bench-page", help="for the data and the browsers")
+    parser.add_argument("--directory", default=".build/bench-page", help="for the data")
     options = parser.parse_args()
     if options.smoke:
         options.loads = 2
@@ -147,14 +147,15 @@ def main():
     tests = pathlib.Path(__file__).resolve().parents[2] / "Tests"
     sys.path[:0] = [str(tests / "Page"), str(tests / "Live")]
     from browsing import Browser
+    from chromium import Context
 
     directory = pathlib.Path(options.directory).resolve()
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     browsers = []
 
-    def opened(url, name):
-        browsers.append(Browser(url, directory / name))
+    def opened(url):
+        browsers.append(Browser(url))
         return browsers[-1]
 
     server = BookmarkServer(options.binary, directory / "data")
@@ -162,6 +163,7 @@ def main():
         times, moved = measured(server.url, options, opened)
     finally:
         complaints = [line for browser in browsers for line in browser.close()]
+        Context.end()
         server.stop()
     shutil.rmtree(directory)
     if complaints:

@@ -5,6 +5,7 @@ import sys
 import uuid
 
 from browsing import Browser
+from chromium import Context
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
 
@@ -89,6 +90,7 @@ def main(url, directory):
             finally:
                 for line in browser.close():
                     print(size, line)
+    Context.end()
 
 
 if __name__ == "__main__":
