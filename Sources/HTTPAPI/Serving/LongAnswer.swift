@@ -135,9 +135,11 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
   }
 
   /// Between two parts: whether the answer has to end. Sends a heartbeat if one is due.
+  /// - Throws: ``IncompleteAnswer`` if the reader may no longer read the next part: the answer must not look complete.
   @concurrent private func isOver(
     _ rhythm: LongAnswerRhythm, _ moments: inout Moments, _ writer: inout any ResponseBodyWriter
   ) async throws -> Bool {
+    try checkRight()
     guard subscription.end == nil else { return true }
     try await Slice.giveWay()
     if let heartbeat = rhythm.heartbeat, moments.write + heartbeat <= .now {
@@ -199,10 +201,14 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
   @concurrent private func write(
     _ chunk: ByteBuffer, ofPart isPart: Bool, to writer: inout any ResponseBodyWriter
   ) async throws {
-    if isPart, case .notAllowed = subscription.end { throw IncompleteAnswer() }
+    if isPart { try checkRight() }
     subscription.note(isWriting: true)
     defer { subscription.note(isWriting: false) }
     Work.current?.addMovedBytes(chunk.readableBytes)
     try await writer.write(chunk)
+  }
+
+  private func checkRight() throws {
+    if case .notAllowed = subscription.end { throw IncompleteAnswer() }
   }
 }
