@@ -101,6 +101,8 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   private let inner: Inner
   private let ledger: ConnectionLedger
   private let address: @Sendable (SocketAddress?) -> ClientAddress?
+  private let isProxy: @Sendable (String) -> Bool
+  private let turns = LoopReadTurns()
   private let refusal: ByteBuffer?
 
   /// - Parameter isSecure: whether connections run over TLS; a refused one is then closed without an answer.
@@ -113,6 +115,7 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
     self.inner = inner
     self.ledger = ledger
     self.address = address
+    isProxy = answers.isProxy
     refusal = isSecure ? nil : answers.lastAnswer(.overloaded)
   }
 
@@ -128,9 +131,17 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
       }
     }
     channel.closeFuture.whenComplete { [ledger] _ in ledger.leave(address) }
+    do { try addTurns(to: channel) } catch { return channel.eventLoop.makeFailedFuture(error) }
     return inner.setup(channel: channel, logger: logger).map {
       Value(inner: $0, channel: channel)
     }
+  }
+
+  /// Lets the reads of a connection wait for the turn of its address. A proxy's are many people's and do not wait.
+  private func addTurns(to channel: any Channel) throws {
+    guard let peer = channel.remoteAddress?.ipAddress, !isProxy(peer) else { return }
+    try channel.pipeline.syncOperations.addHandler(
+      ReadTurnHandler(turns.turns(of: channel.eventLoop), ClientAddress(peer)))
   }
 
   package func handle(value: Value, logger: Logger) async {

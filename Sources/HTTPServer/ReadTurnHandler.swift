@@ -1,0 +1,112 @@
+import IPAddresses
+import NIOCore
+
+/// The first handler of a connection: measures how long its event loop works for what the client sends, and keeps the
+/// bytes while the client's address has to wait for its turn (``ReadTurns``). Meanwhile it reads nothing more.
+final class ReadTurnHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// The most bytes that are kept. More are the part of a body, whose work is little for its length.
+  static let longestKept = 16 << 10
+
+  private let turns: ReadTurns
+  private let address: ClientAddress
+  private let flow: ReadFlow
+  private var context: ChannelHandlerContext?
+  /// The bytes that wait, in one read after the other; empty for none.
+  private var kept: [ByteBuffer] = []
+  private var keptBytes = 0
+  private var isQueued = false
+  private var reads = 0
+  private var wantsRead = false
+  /// When the present read began.
+  private var start: NIODeadline?
+
+  /// The handler of a connection from this address.
+  init(_ turns: ReadTurns, _ address: ClientAddress) {
+    (self.turns, self.address) = (turns, address)
+    flow = turns.enter(address)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    kept = []
+    turns.leave(flow, address)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if kept.isEmpty, start != nil || turns.mayRead(flow) {
+      start = start ?? turns.now
+      return context.fireChannelRead(data)
+    }
+    let bytes = unwrapInboundIn(data)
+    kept.append(bytes)
+    keptBytes += bytes.readableBytes
+    if keptBytes > Self.longestKept { pass(context) }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    guard kept.isEmpty else {
+      if !isQueued {
+        isQueued = true
+        turns.wait(self, .init(bytes: keptBytes, after: reads), of: flow)
+      }
+      return
+    }
+    finish(context)
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if kept.isEmpty { context.read() } else { wantsRead = true }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    passAll(context)
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    passAll(context)
+    context.fireErrorCaught(error)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    passAll(context)
+    context.fireChannelInactive()
+  }
+
+  /// Handles the bytes that have waited.
+  func takeTurn() {
+    isQueued = false
+    guard let context else { return }
+    passAll(context)
+  }
+
+  private func passAll(_ context: ChannelHandlerContext) {
+    guard !kept.isEmpty else { return }
+    pass(context)
+    finish(context)
+  }
+
+  private func pass(_ context: ChannelHandlerContext) {
+    start = start ?? turns.now
+    let bytes = kept
+    (kept, keptBytes) = ([], 0)
+    for piece in bytes { context.fireChannelRead(wrapInboundOut(piece)) }
+  }
+
+  private func finish(_ context: ChannelHandlerContext) {
+    context.fireChannelReadComplete()
+    reads &+= 1
+    if let start { turns.use(flow, since: start) }
+    start = nil
+    guard wantsRead else { return }
+    wantsRead = false
+    context.read()
+  }
+}

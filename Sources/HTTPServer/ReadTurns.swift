@@ -1,0 +1,164 @@
+import IPAddresses
+import NIOCore
+import Synchronization
+
+/// Decides whose bytes an event loop handles next, so that no address keeps the loop from the others.
+///
+/// A client decides how much work its bytes are: one packet opens a hundred HTTP/2 streams or has hundreds of requests,
+/// and many connections may send theirs at once. Before the work's own accounts see any of it, a loop would be busy for
+/// seconds. So the time of each read is measured. An address that has used more than its share of the loop (half of it,
+/// a third if two such addresses are waiting, and so on) waits while other addresses use the loop, and no address has
+/// more than ``longestRun`` of it before the loop looks at all sockets again.
+///
+/// Source: fair queuing, as in Linux' CFS. It is used only on its event loop.
+final class ReadTurns {
+  /// What an address may use beyond its share before it waits.
+  static let burst = TimeAmount.milliseconds(10)
+  /// How long the reads of one address may take before the loop looks at the other sockets.
+  static let longestRun = TimeAmount.milliseconds(5)
+  /// How long after its last read another address counts as using the loop.
+  static let sharing = TimeAmount.seconds(1)
+  /// The longest time for which an address owes what it has used.
+  static let longestDebt = TimeAmount.milliseconds(200)
+  /// The shortest time until a turn. NIO looks at no socket while a task is due at once.
+  static let pause = TimeAmount.microseconds(100)
+  /// A tick of the loop is counted only if its reads take this long.
+  private static let noticeable = TimeAmount.milliseconds(1)
+
+  private let loop: any EventLoop
+  private let clock: () -> NIODeadline
+  private var flows: [ClientAddress: ReadFlow] = [:]
+  private var waiting: [ReadFlow] = []
+  private var timer: (due: NIODeadline, task: Scheduled<Void>)?
+  /// The flows that have read last, and when: the last one, and the last one that is another.
+  private var latest: (flow: ReadFlow, moment: NIODeadline)?
+  private var other: (flow: ReadFlow, moment: NIODeadline)?
+  private var tick = 0
+  private var isTickCounted = false
+  private var spentInTick = TimeAmount.zero
+
+  /// The turns of a loop without connections.
+  /// - Parameter clock: tells the time that reads take.
+  init(on loop: any EventLoop, clock: (() -> NIODeadline)? = nil) {
+    self.loop = loop
+    self.clock = clock ?? { loop.now }
+  }
+
+  /// The moment by its clock.
+  var now: NIODeadline { clock() }
+
+  /// How many addresses are known.
+  var count: Int { flows.count }
+
+  /// Counts a new connection of an address.
+  func enter(_ address: ClientAddress) -> ReadFlow {
+    let flow = flows[address] ?? ReadFlow()
+    flows[address] = flow
+    flow.connections += 1
+    return flow
+  }
+
+  /// Counts the end of a connection. What its address owes is forgotten only when it is paid.
+  func leave(_ flow: ReadFlow, _ address: ClientAddress) {
+    flow.connections -= 1
+    guard flow.connections == 0 else { return }
+    let now = clock()
+    guard flow.paidUntil > now else { return forget(flow, address) }
+    let loopBound = NIOLoopBound((self, flow), eventLoop: loop)
+    loop.scheduleTask(in: flow.paidUntil - now) {
+      let (turns, flow) = loopBound.value
+      if flow.connections == 0 { turns.forget(flow, address) }
+    }
+  }
+
+  private func forget(_ flow: ReadFlow, _ address: ClientAddress) {
+    if flows[address] === flow { flows[address] = nil }
+  }
+
+  /// Whether bytes that a connection has received may be handled at once. If not, ``wait(_:_:of:)`` follows.
+  func mayRead(_ flow: ReadFlow) -> Bool {
+    let now = clock()
+    if latest?.flow !== flow { other = latest }
+    latest = (flow, now)
+    guard !flow.isWaiting, flow.used(in: tick) < Self.longestRun else { return false }
+    return due(flow, now) <= now
+  }
+
+  /// Notes the time that a read has taken.
+  func use(_ flow: ReadFlow, since start: NIODeadline) {
+    let end = clock()
+    let cost = end - start
+    let sharers = waiting.count + (flow.isWaiting ? 1 : 2)
+    flow.use(cost, in: tick, sharers: sharers, until: end, most: Self.longestDebt)
+    spentInTick = spentInTick + cost
+    guard !isTickCounted, spentInTick >= Self.noticeable else { return }
+    isTickCounted = true
+    let turns = NIOLoopBound(self, eventLoop: loop)
+    // The loop runs this after it has handled the sockets that were ready together.
+    loop.execute { turns.value.endTick() }
+  }
+
+  private func endTick() {
+    tick += 1
+    (isTickCounted, spentInTick) = (false, .zero)
+  }
+
+  /// Calls ``ReadTurnHandler/takeTurn()`` of a connection when its turn has come.
+  func wait(_ connection: ReadTurnHandler, _ kind: ReadFlow.Kind, of flow: ReadFlow) {
+    if !flow.isWaiting { waiting.append(flow) }
+    flow.append(connection, kind)
+    schedule()
+  }
+
+  /// When a flow may use the loop again: at once if no other uses it.
+  private func due(_ flow: ReadFlow, _ now: NIODeadline) -> NIODeadline {
+    let another = latest?.flow === flow ? other : latest
+    guard let another, now - another.moment < Self.sharing else { return now }
+    return max(now, flow.paidUntil - Self.burst)
+  }
+
+  private func schedule() {
+    let now = clock()
+    guard let first = waiting.lazy.map({ self.due($0, now) }).min() else { return }
+    let due = max(first, now + Self.pause)
+    if let timer {
+      guard due < timer.due else { return }
+      timer.task.cancel()
+    }
+    let turns = NIOLoopBound(self, eventLoop: loop)
+    timer = (due, loop.scheduleTask(in: due - now) { turns.value.run() })
+  }
+
+  private func run() {
+    timer = nil
+    let start = clock()
+    while clock() - start < Self.longestRun, let connection = next() { connection.takeTurn() }
+    schedule()
+  }
+
+  /// Removes the connection whose turn it is, of the flow that has used the least.
+  private func next() -> ReadTurnHandler? {
+    let now = clock()
+    let due = waiting.indices.filter { self.due(waiting[$0], now) <= now }
+    guard let index = due.min(by: { waiting[$0].paidUntil < waiting[$1].paidUntil }) else {
+      return nil
+    }
+    let connection = waiting[index].next()
+    if !waiting[index].isWaiting { waiting.remove(at: index) }
+    return connection
+  }
+}
+
+/// The turns of each event loop.
+final class LoopReadTurns: Sendable {
+  private let all = Mutex<[ObjectIdentifier: NIOLoopBound<ReadTurns>]>([:])
+
+  /// The turns of the loop on which this is called.
+  func turns(of loop: any EventLoop) -> ReadTurns {
+    all.withLock { all in
+      let turns = all[ObjectIdentifier(loop)] ?? NIOLoopBound(ReadTurns(on: loop), eventLoop: loop)
+      all[ObjectIdentifier(loop)] = turns
+      return turns
+    }.value
+  }
+}

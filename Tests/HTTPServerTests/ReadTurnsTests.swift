@@ -1,0 +1,127 @@
+import IPAddresses
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import HTTPServer
+
+/// An event loop whose connections' bytes take a known time to handle.
+@Suite(.timeLimit(.minutes(60))) struct ReadTurnsTests {
+  private let loop = EmbeddedEventLoop()
+  private let record = Record()
+  private let turns: ReadTurns
+
+  /// What was handled, in its order, and the time that this has taken.
+  private final class Record {
+    var lines: [String] = []
+    var worked = TimeAmount.zero
+  }
+
+  /// Handles bytes: a millisecond for each `*`.
+  private final class Worker: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    let record: Record
+
+    init(_ record: Record) { self.record = record }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let text = String(buffer: unwrapInboundIn(data))
+      record.lines.append(text.replacing(" ", with: ""))
+      record.worked = record.worked + .milliseconds(Int64(text.count { $0 == "*" }))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { record.lines.append("gone") }
+  }
+
+  init() {
+    let (loop, record) = (loop, record)
+    turns = ReadTurns(on: loop) { loop.now + record.worked }
+  }
+
+  private func connect(_ address: String) throws -> EmbeddedChannel {
+    let channel = EmbeddedChannel(
+      handlers: [ReadTurnHandler(turns, ClientAddress(address)), Worker(record)], loop: loop)
+    try channel.connect(to: SocketAddress(ipAddress: address, port: 1)).wait()
+    return channel
+  }
+
+  private func send(_ text: String, _ channel: EmbeddedChannel) {
+    channel.pipeline.fireChannelRead(ByteBuffer(string: text))
+    channel.pipeline.fireChannelReadComplete()
+  }
+
+  private func close(_ channel: EmbeddedChannel) {
+    channel.close(promise: nil)
+    loop.run()
+  }
+
+  /// Ends a tick of the loop.
+  private func tick() { loop.advanceTime(by: ReadTurns.pause) }
+
+  @Test func oneAddressAloneWaitsForNothingButALookAtTheSockets() throws {
+    let channels = try (0..<4).map { _ in try connect("192.0.2.1") }
+    for (number, channel) in channels.enumerated() { send("\(number)***", channel) }
+    #expect(record.lines == ["0***", "1***"])
+    tick()
+    #expect(record.lines == ["0***", "1***", "2***", "3***"])
+    for channel in channels { close(channel) }
+    loop.advanceTime(by: ReadTurns.longestDebt)
+    #expect(turns.count == 0)
+  }
+
+  @Test func addressWithMoreThanItsShareWaitsWhileOthersDoNot() throws {
+    let (heavy, light) = (try connect("192.0.2.1"), try connect("192.0.2.2"))
+    send("light", light)
+    send("a" + String(repeating: "*", count: 20), heavy)
+    tick()
+    send("b*", heavy)
+    send("light", light)
+    tick()
+    // It has used 20 ms, which is its share of 40, and may be 10 ms ahead.
+    #expect(record.lines.suffix(2) == ["a" + String(repeating: "*", count: 20), "light"])
+    loop.advanceTime(by: .milliseconds(9))
+    #expect(record.lines.last == "light")
+    loop.advanceTime(by: .milliseconds(2))
+    #expect(record.lines.last == "b*")
+    for channel in [heavy, light] { close(channel) }
+  }
+
+  @Test func requestsOfAnAddressComeBeforeHandshakesAndBulksButNotForGood() throws {
+    let channels = try (0..<9).map { _ in try connect("192.0.2.1") }
+    for _ in 0..<4 { for channel in channels[6...] { send("", channel) } }
+    record.lines = []
+    send("*****", channels[0])
+    let blanks = String(repeating: " ", count: 2_000)
+    for number in 1...2 { send("bulk\(number)" + blanks, channels[number]) }
+    for number in 3...5 { send("handshake\(number)", channels[number]) }
+    for number in 6...8 { send("request\(number)", channels[number]) }
+    tick()
+    #expect(
+      record.lines == [
+        "*****", "request6", "handshake3", "request7", "bulk1", "request8", "handshake4",
+        "handshake5", "bulk2",
+      ])
+    channels.forEach(close)
+  }
+
+  @Test func waitingConnectionReadsNothingMoreAndLosesNothing() throws {
+    let channels = try (0..<3).map { _ in try connect("192.0.2.1") }
+    let reads = Reads()
+    try channels[1].pipeline.syncOperations.addHandler(reads, position: .first)
+    send("*****", channels[0])
+    send("kept", channels[1])
+    channels[1].read()
+    #expect(reads.count == 0)
+    tick()
+    #expect(record.lines.last == "kept")
+    #expect(reads.count == 1)
+    // Bytes that wait come before the end of their connection, and those of a body do not wait.
+    send("*****", channels[0])
+    send("last", channels[1])
+    close(channels[1])
+    send(String(repeating: " ", count: ReadTurnHandler.longestKept) + "body", channels[2])
+    #expect(record.lines.suffix(4) == ["*****", "last", "gone", "body"])
+    for channel in [channels[0], channels[2]] { close(channel) }
+  }
+}
