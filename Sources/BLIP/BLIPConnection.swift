@@ -52,13 +52,15 @@ package struct BLIPConnection: ~Copyable {
     case .part(let kind):
       guard rest.count >= 4 else { throw .malformed("A frame has no checksum") }
       let key = IncomingMessages.Key(number: head.number, isRequest: kind == .request)
-      let isStreamed = kind == .request ? false : awaited[head.number]
+      let isStreamed = kind != .request && awaited[head.number] ?? false
+      // A client may answer what wants no answer, too.
+      let isAnswer = kind != .request && head.number <= lastRequest
       let message = try incoming.take(
-        key, head, kind, isStreamed.map { $0 ? .streamed(hasProperties: false) : .whole })
+        key, head, kind,
+        isStreamed ? .streamed(hasProperties: false) : isAnswer || key.isRequest ? .whole : nil)
       var reading = Reading(head: head, key: key, message: message, sent: rest)
       if head.isCompressed {
-        let limit =
-          isStreamed ?? false ? BLIPLimits.inflatedPartBytes : BLIPLimits.inflatedBytes
+        let limit = isStreamed ? BLIPLimits.inflatedPartBytes : BLIPLimits.inflatedBytes
         reading.inflation = InflateStream.Frame(rest.dropLast(4), limit: limit)
       }
       self.reading = reading

@@ -16,7 +16,7 @@ struct IncomingMessages {
   init(_ limits: BLIPLimits) { self.limits = limits }
 
   /// Takes the message of a frame out, so that its bytes are not copied while it grows. A first frame begins it.
-  /// - Parameter form: what becomes of an answer that begins; nil if no request waits for it.
+  /// - Parameter form: what becomes of an answer that begins; nil if there was no request with its number.
   /// - Throws: `malformed`, `tooLarge`.
   mutating func take(
     _ key: Key, _ head: FrameHead, _ kind: BLIPMessage.Kind, _ form: IncomingMessage.Form?

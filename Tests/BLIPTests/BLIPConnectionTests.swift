@@ -52,6 +52,25 @@ import Testing
     #expect(nothing == nil)
   }
 
+  /// A device may answer each message, also one that wants no answer, and a second time.
+  @Test func anAnswerThatNobodyAwaitsEndsNoConnection() throws {
+    var one = BLIPConnection(.test)
+    let early = FrameHead(1, .part(.answer))
+    var frame: [UInt8] = []
+    early.append(to: &frame)
+    // Without properties and body: one byte, and its checksum.
+    let answer = frame + [0x00, 0xD2, 0x02, 0xEF, 0x8D]
+    #expect(throws: BLIPError.malformed("An answer belongs to no request")) {
+      try one.read(answer)
+    }
+    var other = BLIPConnection(.test)
+    _ = other.send(BLIPMessage(.request, isNoReply: true))
+    guard case .message(1, BLIPMessage(.answer))? = try other.read(answer) else {
+      Issue.record("The answer was not read")
+      return
+    }
+  }
+
   @Test func longMessagesAlternate() throws {
     var pair = Pair()
     let long = BLIPMessage(.request, body: Array(repeating: 1, count: 100_000))
