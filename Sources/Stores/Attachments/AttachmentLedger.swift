@@ -113,6 +113,7 @@ extension StoreChanges {
       if let known = try attachment(facts.key) {
         if try isComplete(known) {
           try removeUpload(facts.pieces)
+          try restoreSHA1(of: known)
           return facts.key
         }
         // These bytes take the place of the incomplete ones, for all documents that name them.
@@ -127,10 +128,15 @@ extension StoreChanges {
         write(LocalEdit(.upload(facts.pieces), nil))
       }
       write(LocalEdit(.attachment(facts.key), facts.note))
-      let key = LocalDocument(revision: 1, body: Array(facts.key.text.utf8))
-      write(LocalEdit(.attachment(sha1: facts.sha1), key))
+      write(facts.editOfSHA1)
       return facts.key
     }
+  }
+
+  /// Lets bytes be found by their SHA-1 again: a repair has removed the note of it, which was damaged.
+  mutating func restoreSHA1(of facts: AttachmentFacts) throws {
+    guard try local(.attachment(sha1: facts.sha1)) == nil else { return }
+    write(facts.editOfSHA1)
   }
 
   /// Whether no byte of an attachment was lost or damaged. Its pieces are read once an update: all documents of an adopted

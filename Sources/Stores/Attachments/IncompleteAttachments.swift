@@ -7,14 +7,21 @@ import Scheduling
 /// fails, also one with many other documents, and nobody can send them again. So a repair forgets such attachments: their
 /// documents keep the stubs, as documents that came without the bytes do.
 extension DocumentStore {
-  /// Forgets the attachments that are incomplete, and names of attachments of which nothing is known any more.
+  /// Forgets the attachments that are incomplete, and names of attachments of which nothing is known any more. Lets others be
+  /// found by their SHA-1 again.
   /// - Returns: how many attachments were incomplete, or how many documents name unknown ones if these are more.
   func forgetIncompleteAttachments() async throws -> Int {
     // What can't be read after a repair is no reason for another one.
     var store = self
     store.repairsDamage = false
-    let incomplete = try await store.read(inSlices: AttachmentSearch()) { search, view in
-      try search.isComplete(in: view) ? search.found : nil
+    let (incomplete, unnamed) = try await store.read(inSlices: AttachmentSearch()) { search, view in
+      try search.isComplete(in: view) ? (search.found, search.unnamed) : nil
+    }
+    for facts in unnamed where incomplete[facts.key] == nil {
+      try await store.update(as: .server) { changes in
+        changes.freesSpace = true
+        if try changes.attachment(facts.key) != nil { try changes.restoreSHA1(of: facts) }
+      }
     }
     var (last, documents) = (String?.none, 0)
     while true {
@@ -52,12 +59,17 @@ private struct AttachmentSearch: Sendable {
   private var nextPiece = 0
   /// The names of the pieces of incomplete attachments. Bytes that come again have pieces of another name.
   private(set) var found: [AttachmentKey: String] = [:]
+  /// The attachments that are not found by their SHA-1, by which devices ask for them.
+  private(set) var unnamed: [AttachmentFacts] = []
 
   /// Continues until the slice is over.
   /// - Returns: whether everything was looked at.
   mutating func isComplete(in view: any StoreView) throws -> Bool {
     while let facts = try current ?? next(in: view) {
       current = facts
+      if nextPiece == 0, try view.local(.attachment(sha1: facts.sha1)) == nil {
+        unnamed.append(facts)
+      }
       while nextPiece < facts.pieceCount {
         guard try view.piece(nextPiece, of: facts) != nil else {
           // Since the slice before the whole attachment may have been removed, with its last document.

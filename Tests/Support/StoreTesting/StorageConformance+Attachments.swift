@@ -93,6 +93,27 @@ extension StorageConformance {
         try require(try await store.repair().lostAttachments, is: 1, "without a count of bytes")
       }
     },
+    Claim("bytes whose SHA-1 was lost are found by it after a repair, and when they come again") {
+      bench in
+      try await bench.withDocuments { store in
+        let bytes = AttachedBytes.some(70_000)
+        let (one, two) = (try DocumentID("a"), try DocumentID("b"))
+        let facts = try await store.facts(one, try await store.attach(bytes, to: one))
+        for isRepaired in [true, false] {
+          try await store.update(as: .server) { changes in
+            let id = LocalID(receipt: "attachment-sha1/" + Hex.string(facts.sha1))
+            changes.write(LocalEdit(id, nil))
+          }
+          if isRepaired {
+            try require(try await store.repair().lostAttachments, is: 0, "no bytes are lost")
+          } else {
+            _ = try await store.attach(bytes, to: two)
+          }
+          let found = try await store.read { view in try view.attachment(sha1: facts.sha1) }
+          try require(found?.key, is: facts.key, "after a repair: \(isRepaired)")
+        }
+      }
+    },
     Claim("bytes that come again take the place of incomplete ones, for all documents") { bench in
       for inParts in [false, true] {
         try await bench.withDocuments { store in
