@@ -105,7 +105,9 @@ enum Quota {
   /// Whether a mutation is of a new document, or adds more history than an edit, a deletion or a merge does.
   static func lengthens(_ mutation: Mutation, in view: any StoreView) throws -> Bool {
     guard let known = try view.newest(mutation.id) else { return true }
-    return mutation.tree.count > known.count + editedNodes + mutation.closed.count
+    // Each branch that ends has a tombstone more: a merge or a version may end any number of them.
+    let ended = max(mutation.closed.count, known.openLeafCount - mutation.tree.openLeafCount)
+    return mutation.tree.count > known.count + editedNodes + ended
   }
 
   /// By how many revisions one edit, or the merge of two branches, makes a tree longer, at most.

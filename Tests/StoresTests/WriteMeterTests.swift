@@ -54,6 +54,34 @@ import Testing
     }
   }
 
+  /// What a device has merged ends as many branches at once.
+  @Test func atTheLimitAnyNumberOfBranchesEnd() async throws {
+    try await withStore { store, context in
+      let id = DocumentID(stored: "kept")
+      let branches = (1...9).map { RevisionID(generation: 2, digest: "\($0)") }
+      let first = RevisionID(generation: 1, digest: "a")
+      for branch in branches {
+        try await store.update(loading: [id], as: context) { changes in
+          changes.write(
+            try Edit.insert(
+              id, in: changes.tree(id), history: [branch, first], body: .empty, isDeleted: false,
+              known: nil))
+        }
+      }
+      isFull.withLockedValue { $0 = true }
+      try await store.update(loading: [id], as: context) { changes in
+        var edits = DocumentEdits(id, in: try changes.tree(id), limit: .standard)
+        for branch in branches {
+          _ = try edits.put(base: branch, body: .empty, isDeleted: branch != branches.last)
+        }
+        changes.write(edits.finish())
+      }
+      let tree = try await store.read { view in try view.tree(id) }
+      #expect(tree?.liveLeaves.map(\.revision.generation) == [3])
+      #expect(tree?.leaves.count == 9)
+    }
+  }
+
   /// An empty store takes more than what is written to it.
   @Test(.bug(id: "35/30")) func atTheLimitNoStoreIsMade() async throws {
     try await withStore { store, context in
