@@ -80,7 +80,8 @@ struct LitePull: Sendable {
     channels = try LiteChannels(request)
     removals = isOfVersion2 ? .inBodies : request.flag("revocations") ? .inRows : .untold
     takesNewer = request.flag("sendReplacementRevs")
-    since = try request["since"].map { try SinceToken($0) } ?? .start
+    // A client stops for good after an error. So the position of another server is the start, as if it were another store's.
+    since = request["since"].flatMap { try? SinceToken($0) } ?? .start
     isContinuous = request.flag("continuous")
     isActiveOnly = request.flag("activeOnly")
     batch = min(max(request["batch"].flatMap { Int($0) } ?? .max, 1), Self.batches.upperBound)
