@@ -55,6 +55,14 @@ def test_document_and_attachments_in_parts(database):
     assert database.call("GET", "/b/f").content == b"hi"
 
 
+def test_names_without_quotation_marks_find_their_attachments(database):
+    """Parts of the same length in another order would exchange their bytes."""
+    parts = [part(name.encode(), Content_Disposition=f"attachment; filename={name}{rest}")
+             for name, rest in (("b", ""), ("c", "; size=1"), ("a", " ;size=1"))]
+    assert put_related(database, related(b"x", document(**{name: following(b"?") for name in "abc"}), *parts)).status_code == 201
+    assert [database.call("GET", "/a/" + name).content for name in "abc"] == [b"a", b"b", b"c"]
+
+
 def test_names_as_couchdb_writes_them(database):
     """CouchDB's replicator escapes nothing in a name and keeps the order of the document."""
     names = ["a", 'a"b', 'a"', "new\nline", "cr\r\nContent-Type: x", "b\\", "b"]

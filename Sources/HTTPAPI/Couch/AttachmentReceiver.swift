@@ -191,12 +191,16 @@ extension AttachmentReceiver {
     return rest.remove(at: index ?? 0)
   }
 
-  /// The parameter `filename` of a `Content-Disposition`.
+  /// The parameter `filename` of a `Content-Disposition`, in quotation marks or not (RFC 2183, section 2).
   private static func fileName(_ field: String) -> String? {
-    let mark = "filename=\""
-    guard let start = field.utf8.firstRange(of: mark.utf8)?.upperBound else { return nil }
+    guard let start = field.utf8.firstRange(of: "filename=".utf8)?.upperBound else { return nil }
+    let value = field.utf8[start...]
+    guard value.first == UInt8(ascii: "\"") else {
+      let ends = Array("; \t".utf8)
+      return String(decoding: value.prefix { !ends.contains($0) }, as: UTF8.self)
+    }
     var (bytes, isEscaped) = ([UInt8](), false)
-    for byte in field.utf8[start...] {
+    for byte in value.dropFirst() {
       if !isEscaped, byte == UInt8(ascii: "\\") {
         isEscaped = true
         continue
