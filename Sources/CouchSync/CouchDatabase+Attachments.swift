@@ -10,10 +10,12 @@ extension CouchDatabase {
   package var attachmentBytes: Int { store.quota.attachmentBytes }
 
   /// `GET /{db}/{docid}/{attname}`: what is known of an attachment of the winner, or of the requested revision.
+  /// - Parameter limit: the bytes of an attachment that has at most so many are read together with that.
+  /// - Returns: also the pieces of its bytes; nil for a longer one.
   /// - Throws: 404 `missing` or `deleted`.
   package func attachment(
-    _ name: AttachmentName, of id: DocumentID, _ revision: RevisionID?
-  ) async throws -> FoundAttachment {
+    _ name: AttachmentName, of id: DocumentID, _ revision: RevisionID?, withBytesUpTo limit: Int64
+  ) async throws -> (found: FoundAttachment, pieces: [[UInt8]]?) {
     try await store.readInline { view in
       guard let document = try view.document(id) else { throw DocumentError.missing }
       guard revision != nil || !document.isDeleted else { throw DocumentError.deleted }
@@ -25,7 +27,11 @@ extension CouchDatabase {
       guard let stub, let key = try view.attachmentKeys(of: id, wanted)[name],
         let facts = try view.attachment(key)
       else { throw ServiceError.noAttachment }
-      return FoundAttachment(stub: stub, facts: facts)
+      let isShort = facts.length <= limit
+      return (
+        FoundAttachment(stub: stub, facts: facts),
+        isShort ? try view.pieces(0..<facts.length, of: facts) : nil
+      )
     }
   }
 
@@ -35,15 +41,7 @@ extension CouchDatabase {
   package func bytes(
     _ range: Range<Int64>, of attachment: AttachmentFacts, enough limit: Int64 = 1
   ) async throws -> [[UInt8]] {
-    try await store.readInline { view in
-      var (pieces, start) = ([[UInt8]](), range.lowerBound)
-      while start < range.upperBound, start - range.lowerBound < limit {
-        let piece = try view.bytes(start..<range.upperBound, of: attachment)
-        pieces.append(piece)
-        start += Int64(piece.count)
-      }
-      return pieces
-    }
+    try await store.readInline { view in try view.pieces(range, of: attachment, enough: limit) }
   }
 
   /// Writes the part of an attachment that has arrived.

@@ -44,7 +44,9 @@ import Testing
       """)
     #expect(answer.text == "[]")
     let name = try AttachmentName("f")
-    let found = try await couch.database.attachment(name, of: DocumentID("b"), nil)
+    let (found, pieces) = try await couch.database.attachment(
+      name, of: DocumentID("b"), nil, withBytesUpTo: 1)
+    #expect(pieces == nil)
     #expect(try await couch.database.bytes(0..<2, of: found.facts) == [Array("hi".utf8)])
     #expect(found.facts.documents == 2)
   }
@@ -110,7 +112,9 @@ import Testing
     let text = Array("{\"_attachments\":{\"f\":{\"data\":\"\(long)\"}}}".utf8)
     _ = try await couch.database.put(
       DocumentID("a"), CouchBody.parse(text, limits: limits.document))
-    let found = try await couch.database.attachment(AttachmentName("f"), of: DocumentID("a"), nil)
+    let (found, pieces) = try await couch.database.attachment(
+      AttachmentName("f"), of: DocumentID("a"), nil, withBytesUpTo: 450_000)
     #expect(found.facts.length == 450_000)
+    #expect(pieces?.map(\.count) == [Int](repeating: 65_536, count: 6) + [56_784])
   }
 }

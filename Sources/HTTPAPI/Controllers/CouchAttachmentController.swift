@@ -33,9 +33,13 @@ struct CouchAttachmentController: Sendable {
       throw CouchAbsence.error(ofDesign: call.arguments["design"], text) ?? .noAttachment
     }
     let (id, name) = try Self.names(call)
-    let found = try await store.read { try await $0.attachment(name, of: id, revision) }
+    let bytesAtOnce = AttachmentResponse.bytesAtOnce(for: call)
+    let (found, pieces) = try await store.read {
+      try await $0.attachment(name, of: id, revision, withBytesUpTo: bytesAtOnce)
+    }
     return try await AttachmentResponse(
-      attachment: found, tag: Base64.string(found.facts.md5), store: store, feeds: feeds
+      attachment: found, pieces: pieces, tag: Base64.string(found.facts.md5), store: store,
+      feeds: feeds
     ).response(to: call, Response.attachmentFields)
   }
 

@@ -20,7 +20,7 @@ struct AttachmentAnswer: LongAnswerForm {
   }
 
   /// For a slow client the server holds so many bytes of attachments: 256 KiB.
-  private static let partBytes: Int64 = 256 << 10
+  static let partBytes: Int64 = 256 << 10
 
   let store: CouchStore
   private(set) var segments: ArraySlice<Segment>
@@ -43,14 +43,14 @@ struct AttachmentAnswer: LongAnswerForm {
   /// How many bytes the answer has.
   var count: Int64 { segments.reduce(0) { $0 + $1.count } }
 
-  /// All bytes of an answer that is one part; nil for a longer one. An early error then has its status.
-  func shortBytes() async throws -> [UInt8]? {
+  /// All bytes of an answer that is one part, in pieces; nil for a longer one. An early error then has its status.
+  func shortPieces() async throws -> [[UInt8]]? {
     guard count <= Self.partBytes else { return nil }
-    var (bytes, rest) = ([UInt8](), self)
+    var (pieces, rest) = ([[UInt8]](), self)
     while !rest.segments.isEmpty {
-      for piece in try await rest.next(after: Subscription.News()).pieces { bytes += piece }
+      pieces += try await rest.next(after: Subscription.News()).pieces
     }
-    return bytes
+    return pieces
   }
 
   mutating func next(after news: Subscription.News) async throws -> LongAnswerPart {

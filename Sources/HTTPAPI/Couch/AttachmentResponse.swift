@@ -8,12 +8,21 @@ import Stores
 /// The answer to a `GET` of one attachment, with its ranges (RFC 9110, section 14).
 struct AttachmentResponse: Sendable {
   let attachment: FoundAttachment
+  /// Its bytes, if they have been read.
+  var pieces: [[UInt8]]?
   /// Its entity tag, without quotation marks.
   let tag: String
   /// The store that has it, with the rights of the reader.
   let store: CouchStore
   /// The long answers.
   let feeds: Feeds
+
+  /// How long an attachment may be whose bytes are read at once: not longer than a part of a long answer. None for a request
+  /// that may want only some of them, or nothing.
+  static func bytesAtOnce(for call: Call) -> Int64 {
+    let isWhole = call.request.method == .get && call[.range] == nil && call[.ifNoneMatch] == nil
+    return isWhole ? AttachmentAnswer.partBytes : 0
+  }
 
   /// Answers a request.
   /// - Parameter fields: the fields of the whole attachment.
@@ -32,6 +41,7 @@ struct AttachmentResponse: Sendable {
     fields[.contentType] = attachment.stub.contentType
     switch ByteRanges(wanted, of: length) {
     case .whole:
+      if let pieces { return Self.short(pieces, .ok, fields) }
       return try await answer([.attachment(attachment.facts, 0..<length)], .ok, fields, call)
     case .some(let ranges) where ranges.count == 1:
       fields[.contentRange] = Self.text(ranges[0], of: length)
@@ -53,13 +63,21 @@ struct AttachmentResponse: Sendable {
     _ call: Call
   ) async throws -> Response {
     let answer = AttachmentAnswer(segments, from: store)
-    if call.request.method == .get, let bytes = try await answer.shortBytes() {
-      return Response(
-        status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    if call.request.method == .get, let pieces = try await answer.shortPieces() {
+      return Self.short(pieces, status, fields)
     }
     return try feeds.response(
       answer, to: call, from: store, waits: false, length: Int(answer.count), status: status,
       fields)
+  }
+
+  private static func short(
+    _ pieces: [[UInt8]], _ status: HTTPResponse.Status, _ fields: HTTPFields
+  ) -> Response {
+    var buffer = ByteBuffer()
+    buffer.reserveCapacity(pieces.reduce(0) { $0 + $1.count })
+    for piece in pieces { buffer.writeBytes(piece) }
+    return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: buffer))
   }
 
   private static func text(_ range: Range<Int64>, of length: Int64) -> String {

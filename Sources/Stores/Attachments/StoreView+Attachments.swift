@@ -55,10 +55,7 @@ extension StoreView {
       try AttachmentFacts(note, of: AttachmentKey(stored: AnswerKeys.last(of: id)))
     }
     return try all.map { facts in
-      let pieces = try (0..<facts.pieceCount).map { index in
-        let start = Int64(index * AttachmentLimits.pieceBytes)
-        return try bytes(start..<facts.length, of: facts)
-      }
+      let pieces = try pieces(0..<facts.length, of: facts)
       return NewAttachment(facts: facts.forAnotherStore, held: pieces)
     }
   }
@@ -75,6 +72,21 @@ extension StoreView {
     let start = Int(range.lowerBound - index * size)
     let end = Int(min(range.upperBound - index * size, Int64(piece.body.count)))
     return start == 0 && end == piece.body.count ? piece.body : Array(piece.body[start..<end])
+  }
+
+  /// Some bytes of an attachment, in pieces.
+  /// - Parameter limit: no further piece is read when there are this many bytes.
+  /// - Throws: as ``bytes(_:of:)``.
+  package func pieces(
+    _ range: Range<Int64>, of attachment: AttachmentFacts, enough limit: Int64 = .max
+  ) throws -> [[UInt8]] {
+    var (pieces, start) = ([[UInt8]](), range.lowerBound)
+    while start < range.upperBound, start - range.lowerBound < limit {
+      let piece = try bytes(start..<range.upperBound, of: attachment)
+      pieces.append(piece)
+      start += Int64(piece.count)
+    }
+    return pieces
   }
 
   /// A piece of an attachment; nil for one that is missing or has another length.
