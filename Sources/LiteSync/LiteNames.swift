@@ -74,4 +74,20 @@ struct LiteNames {
       + versions.filter { version, _ in newest[version.maker].map { $0 >= version.time } ?? false }
       .values
   }
+
+  /// The versions of a vector that no revision has, unless there is a newer one of their maker, the oldest first.
+  /// - Parameter maker: whose versions are left out.
+  mutating func unknown(among texts: [String], besides maker: String) -> [LiteVersion] {
+    var newest: [String: UInt64] = [:]
+    for version in versions.keys {
+      newest[version.maker] = max(version.time, newest[version.maker] ?? 0)
+    }
+    var found: [String: LiteVersion] = [:]
+    for version in texts.compactMap({ LiteVersion($0) })
+    where !version.isTree && version.maker != maker && version.time > newest[version.maker] ?? 0 {
+      newest[version.maker] = version.time
+      found[version.maker] = version
+    }
+    return found.values.sorted { ($0.time, $0.maker) < ($1.time, $1.maker) }
+  }
 }

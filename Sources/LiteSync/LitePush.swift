@@ -93,7 +93,7 @@ struct LitePush: Sendable {
         merged = [winner.revision]
       }
     }
-    let line = try isVersion ? line(ofVersionBelow: parent, in: tree) : line(&names)
+    let line = try isVersion ? line(ofVersionBelow: parent, in: tree, &names) : line(&names)
     if let winner = tree.winner?.revision, seen.contains(winner), !line.contains(winner) {
       throw DocumentError.conflict
     }
@@ -111,20 +111,26 @@ struct LitePush: Sendable {
     return merges(DocumentBody(readingBack: known))
   }
 
-  /// A version of Couchbase Lite 4 becomes a revision of the next generation.
+  /// A version of Couchbase Lite 4 becomes a revision of the next generation. Versions of other makers that its vector names
+  /// and the tree lacks become its ancestors: devices got them from each other, and one that has such a version would see a
+  /// conflict.
   private func line(
-    ofVersionBelow parent: RevisionID?, in tree: RevisionTree
+    ofVersionBelow parent: RevisionID?, in tree: RevisionTree, _ names: inout LiteNames
   ) throws -> [RevisionID] {
     guard let version = LiteVersion(revision) else {
       throw DocumentError(.invalidRevision, "Invalid rev format")
     }
-    let next = version.revision(below: parent, gap: Self.maximumGap)
+    var line = parent.map { tree.history(of: $0) } ?? []
+    for older in version.isTree ? [] : names.unknown(among: history, besides: version.maker) {
+      line.insert(older.revision(below: line.first), at: 0)
+    }
+    let next = version.revision(below: line.first, gap: Self.maximumGap)
     guard tree.takes(generation: next.generation) else {
       throw DocumentError(.invalidRevision, "The document has no generation left")
     }
-    guard let parent else { return [next] }
-    let missing = Self.madeUp(parent.generation + 1..<next.generation, before: next)
-    return [next] + missing + tree.history(of: parent)
+    guard let last = line.first else { return [next] }
+    let missing = Self.madeUp(last.generation + 1..<next.generation, before: next)
+    return [next] + missing + line
   }
 
   /// The history of a client without version vectors, up to a gap that can't be filled. LiteCore's have one at most.

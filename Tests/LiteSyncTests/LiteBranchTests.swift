@@ -30,6 +30,26 @@ import Testing
     #expect(tree.leaves.map(\.isDeleted) == [false, isDeleted, true])
   }
 
+  /// Regression: a device that has the older version saw a conflict.
+  @Test func versionsThatDevicesGotFromEachOtherAreAncestors() async throws {
+    let other = "YW5vdGhlciBtYWtlciBvZg"
+    let store = try await store(of: [["1-aaaaaaaaaa"]])
+    let base = "1aaaaaaaaaa@\(LiteVersion.treeMaker)"
+    let sent = ["rev": "20@\(maker)", "history": "18@\(other), \(base), 15@\(maker)"]
+    #expect(try await push(sent, to: store) == nil)
+    let tree = try await tree(in: store)
+    let winner = try #require(tree.winner?.revision)
+    #expect(winner.generation == 3 && tree.leaves.count == 1)
+    let vector = LiteRevision.text(LiteRevision.vector(of: winner, in: tree))
+    #expect(vector == "20@\(maker); \(base), 18@\(other)")
+    // It is known, and the next one of its maker follows.
+    #expect(try await push(["rev": "18@\(other)"], to: store) == nil)
+    let next = ["rev": "30@\(other)", "history": "20@\(maker)"]
+    #expect(try await push(next, to: store) == nil)
+    let newest = try await self.tree(in: store)
+    #expect(newest.winner?.revision.generation == 4 && newest.leaves.count == 1)
+  }
+
   /// A device that syncs with two servers may have to leave the branch of one of them.
   @Test func aDeviceMayEndTheBranchOfTheServer() async throws {
     let store = try await store(of: [["3-cccccccccc", "2-bbbbbbbbbb", "1-aaaaaaaaaa"]])

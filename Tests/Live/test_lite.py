@@ -347,6 +347,11 @@ def test_versions_become_revisions_and_come_back(account):
     revision, history, body = pull_versions(two)["a"]
     assert revision == f"5{old.documents['a'][0][0][2:12]}@Revision+Tree+Encoding" and body == {"n": 5}
     assert history == f"18ea3cf2a0b80000@{maker}, 18ea3cf2a0b60000@{other_maker}"
+    # What devices got from each other is older for the server, too.
+    assert push(one, "shared", f"18ea3cf2a0b90000@{maker}", f"18ea3cf2a0b10000@{other_maker}", {"n": 1}) is None
+    assert push(two, "shared", f"18ea3cf2a0b10000@{other_maker}", "", {"n": 0}) == 304
+    assert pull_versions(two)["shared"] == (
+        f"18ea3cf2a0b90000@{maker}", f"18ea3cf2a0b10000@{other_maker}", {"n": 1})
     for version in (f"0@{maker}", "18ea@" + "A" * 22, f"18EA@{maker}"):
         assert two.blip.call("rev", {}, id="bad", rev=version, noconflicts="1", sequence="1").error == ("HTTP", 400)
 
