@@ -81,7 +81,10 @@ enum FileStart {
   static func script(_ firstLine: some Collection<UInt8>, line: Int) -> CatalogueError? {
     let text = String(decoding: firstLine.prefix(longestSection), as: UTF8.self).trimmed
     let reason: String
-    if text.uppercased().hasPrefix("BEGIN:VCARD") {
+    if firstLine.contains(0) {
+      reason =
+        "The file has bytes that no text has, as a tar archive does. Unpack it, and import the JSON or the CSV in it."
+    } else if text.uppercased().hasPrefix("BEGIN:VCARD") {
       reason = "The file has vCards, neither JSON nor a table. Export the contacts as CSV."
     } else if text.hasPrefix("HTTP/1.") || text.hasPrefix("HTTP/2") {
       reason =

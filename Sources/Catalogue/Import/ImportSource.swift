@@ -24,6 +24,7 @@ struct ImportSource {
   /// Finds the rows if they are in several lists.
   private var groups: GroupSplitter?
   private var table = TableReader(line: 1)
+  private var tableText = TableText()
   private var calendar = CalendarReader(line: 1)
   /// Follows the first object, to see whether another one comes after it.
   private var probe = RowSplitter()
@@ -51,7 +52,8 @@ struct ImportSource {
   /// - Throws: `malformed` for a text of no known form; `storageFull`, `unavailable`.
   mutating func append(_ bytes: [UInt8]) throws(CatalogueError) {
     switch form {
-    case .rows, .table, .calendar: (chunk, position) = (bytes, 0)
+    case .rows, .calendar: (chunk, position) = (bytes, 0)
+    case .table: (chunk, position) = (tableText.take(bytes), 0)
     case .unknown:
       chunk += bytes
       try decide(isEnd: false)
@@ -62,6 +64,7 @@ struct ImportSource {
   /// Ends the text. Rows may follow.
   mutating func end() throws(CatalogueError) {
     if form == .unknown { try decide(isEnd: true) }
+    if form == .table { (chunk, position) = (Array(chunk[position...]) + tableText.end(), 0) }
     guard form == .object else { return }
     try searchObject()
   }
@@ -147,6 +150,7 @@ struct ImportSource {
       guard isEnd || !isCalendar || first.count == CalendarReader.start.count else { return }
       (table, calendar) = (TableReader(line: line), CalendarReader(line: line))
       form = isCalendar ? .calendar : .table
+      if !isCalendar { chunk = tableText.take(chunk) }
     }
   }
 

@@ -8,14 +8,20 @@ struct TableHeader {
   let hasName: Bool
   /// Whether there are measured numbers, such as a latitude, which no line with names has.
   private let hasNumbers: Bool
+  /// Whether the columns are variables of SPARQL, below which there are terms of RDF: `?name`, `"Ritz"@en`.
+  /// <https://www.w3.org/TR/sparql11-results-csv-tsv/#tsv>
+  let areVariables: Bool
   /// The values as they are in the line.
   private let texts: [String]
 
   /// Reads the values of a line. A name that is there twice gets a number.
   init(_ values: [[UInt8]]) {
     texts = values.map { Self.text($0) }
+    let areVariables = texts.allSatisfy { $0.utf8.first == UInt8(ascii: "?") && $0.utf8.count > 1 }
+    self.areVariables = areVariables
     var unique: Set<String> = []
-    names = texts.map { name in
+    names = Self.withoutTable(texts).map { text in
+      let name = areVariables ? String(text.dropFirst()) : text
       guard !name.isEmpty else { return nil }
       var (numbered, number) = (name, 2)
       while !unique.insert(numbered).inserted {
@@ -65,11 +71,29 @@ struct TableHeader {
     return fact.meaning != .name
   }
 
+  /// The names without that of the table, if all have it: `h.name`, `h.city`.
+  private static func withoutTable(_ names: [String]) -> [String] {
+    guard names.count > 1, let first = names.first, let point = first.firstIndex(of: ".") else {
+      return names
+    }
+    let table = first[...point]
+    guard names.allSatisfy({ $0.hasPrefix(table) && $0.utf8.count > table.utf8.count }) else {
+      return names
+    }
+    return names.map { String($0.dropFirst(table.count)) }
+  }
+
   /// Whether the line says the types of the columns.
   var areTypes: Bool { TableLine.areTypes(texts) }
 
-  /// Whether names of columns stand in a line with only spaces between them.
+  /// Whether names of columns stand in a line with only spaces between them, or the lines below such names.
   static func isFixedWidth(_ line: [UInt8]) -> Bool {
+    let groups = line.split(separator: 0x20)
+    if groups.count > 1, let sign = groups[0].first, "-=".utf8.contains(sign),
+      groups.allSatisfy({ $0.allSatisfy { $0 == sign } })
+    {
+      return true
+    }
     let names = String(decoding: line.prefix(1 << 12), as: UTF8.self).split(separator: "  ")
     let header = TableHeader(names.map { Array($0.utf8) })
     return header.hasName && header.known > 1

@@ -1,3 +1,5 @@
+import JSON
+
 /// Lines of a table that are no rows, and values that are none.
 enum TableLine {
   /// Whether the line is no row: what psql and Markdown write below the names, `---+---`, a sum, or what a program says at
@@ -8,12 +10,14 @@ enum TableLine {
       return true
     }
     if columns > 1, isRemark(values) { return true }
-    guard values.count == 1 else { return false }
-    let text = String(decoding: values[0].prefix(64), as: UTF8.self).trimmed
+    let filled = values.filter { value in value.contains { $0 > 0x20 } }
+    guard filled.count == 1, values.count == 1 || columns > 1 else { return false }
+    let text = String(decoding: filled[0].prefix(64), as: UTF8.self).trimmed
     return isCount(text) || columns > 1 && isDuration(text)
   }
 
-  /// Whether a program says how many rows there are: `(2 rows)`, `(2 Zeilen)`, `2 rows in set`, `2 record(s) selected.`
+  /// Whether a program says how many rows there are: `(2 rows)`, `(2 Zeilen)`, `2 rows in set`, `2 record(s) selected.`,
+  /// `2 rows  3 columns`.
   private static func isCount(_ text: String) -> Bool {
     let words = text.drop { $0 == "(" }
     let isInBrackets = text.hasPrefix("(") && words.firstIndex(of: ")") == words.indices.last
@@ -23,7 +27,8 @@ enum TableLine {
       return false
     }
     return ["row", "rows", "record", "records", "record(s)"].contains(word)
-      && [" selected", " in set", " affected", " returned"].contains { words.contains($0) }
+      && [" selected", " in set", " affected", " returned", " column", " shown"]
+        .contains { words.contains($0) }
   }
 
   /// Whether the line has one value, which says where the table is from or what a sign in it means.
@@ -68,6 +73,25 @@ enum TableLine {
     "mittelwert", "promedio", "count", "anzahl",
   ]
 
+  /// The place of the rows below a line that has nothing but its name, as people divide a list of hotels: `France,,`, `## Paris`.
+  /// A city is in the country of the line above.
+  static func place(
+    _ values: [[UInt8]], columns: Int, within outer: GroupedLists.Place
+  ) -> GroupedLists.Place? {
+    let filled = values.filter { value in value.contains { $0 > 0x20 } }
+    guard columns > 2, filled.count == 1, filled[0].count < 64 else { return nil }
+    let line = String(decoding: filled[0].drop { $0 == UInt8(ascii: "#") }, as: UTF8.self)
+    let text = plain(line.trimmed, named: "")
+    var place = GroupedLists.place(in: [("name", .string(text))], within: GroupedLists.Place())
+    // Short names may be words, unless they are capitals: UK.
+    if text.utf8.count < 4, text == text.uppercased(), PlaceNames.all.code(of: text) != nil {
+      place.country = text
+    }
+    guard place != GroupedLists.Place() else { return nil }
+    place.country = place.country ?? outer.country
+    return place
+  }
+
   /// Whether the line says the type or the unit of each column, as ClickHouse and papers write it below the names.
   static func areTypes(_ texts: [String]) -> Bool {
     let filled = texts.map { text in
@@ -81,7 +105,8 @@ enum TableLine {
   private static let types: Set<String> = [
     "string", "text", "varchar", "character", "charactervarying", "nvarchar", "char", "fixedstring",
     "str", "object", "int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-    "uint64", "integer", "bigint", "smallint", "serial", "float", "float4", "float8", "float32",
+    "uint64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "integer",
+    "bigint", "smallint", "serial", "float", "float4", "float8", "float32",
     "float64", "double", "doubleprecision", "real", "decimal", "numeric", "number", "bool",
     "boolean", "date", "date32", "datetime", "datetime64", "time", "timestamp", "uuid", "json",
     "array", "map", "nullable", "lowcardinality", "degree", "degrees", "deg", "eur", "usd", "gbp",
@@ -89,18 +114,32 @@ enum TableLine {
     "m", "km",
   ]
 
-  /// What programs write for a value that is missing or wrong: PostgreSQL and MySQL, pandas, spreadsheets, R; people
-  /// write a line.
+  /// What programs write for a value that is missing, wrong or not shown: PostgreSQL and MySQL, pandas, spreadsheets, R,
+  /// Polars; people write a line.
   static let missing: Set<String> = [
     "\\N", "NULL", "null", "NaN", "nan", "None", "<NA>", "N/A", "n/a", "#N/A", "#REF!", "#NAME?",
     "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "-", "--", "–", "—", "n.a.", "N.A.", "n.v.", "k.A.",
     "#N/D",
-    "undefined", "none", "nil", "Null", "(null)", "<null>", "[null]", "TBD", "tbd", "TBA", "?",
+    "undefined", "none", "nil", "…", "...", "·", "Null", "(null)", "<null>", "[null]", "TBD", "tbd",
+    "TBA", "?",
   ]
 
   /// Whether a text says that there is no value. `NA` may be Namibia.
   static func isMissing(_ text: String, isCountry: Bool = false) -> Bool {
     text.utf8.count <= 11 && (missing.contains(text) || text == "NA" && !isCountry)
+  }
+
+  /// The text of a term of RDF whose quotation marks are removed: `<http://…>`, `Ritz@en`, `48.9^^<http://…>`.
+  static func term(_ text: String) -> String {
+    if text.hasPrefix("<"), text.hasSuffix(">") { return String(text.dropFirst().dropLast()) }
+    if let type = text.firstRange(of: "^^<") { return String(text[..<type.lowerBound]) }
+    guard let at = text.lastIndex(of: "@") else { return text }
+    let parts = text[at...].dropFirst().split(separator: "-", omittingEmptySubsequences: false)
+    let isLanguage = parts.allSatisfy { part in
+      (1...8).contains(part.utf8.count)
+        && part.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) }
+    }
+    return isLanguage ? String(text[..<at]) : text
   }
 
   /// A value without its markup: a link of Markdown, `[Hôtel du Lac](https://…)`, is its text, so is a page that Notion

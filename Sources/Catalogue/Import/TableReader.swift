@@ -36,6 +36,8 @@ struct TableReader {
   /// Whether the rows are in PostgreSQL's text format, which has no quotation marks.
   private var isCopy = false
   private var isCopyEnded = false
+  /// The place of the rows below a line with its name only.
+  private var place = GroupedLists.Place()
   /// How many lines were passed over before the first line.
   private var passed = 0
   /// Whether the lines before the rows are UTF-8.
@@ -136,6 +138,7 @@ struct TableReader {
         .malformed, "The table has more than \(Self.maximumColumns) columns.", line: line)
     }
     let isFixedWidth = best.header.known < 2 && TableHeader.isFixedWidth(firstLine)
+    let title = firstLine.split { ",;\t|".utf8.contains($0) }.map { Array($0) }
     firstLine = []
     if best.header.isLikely, passed == 0 && !isAfterKey || best.header.known > 1 {
       (header, separator) = best
@@ -150,6 +153,7 @@ struct TableReader {
           "The columns of the file have a fixed width. Save it with commas or tabs between its values.",
           line: line)
       }
+      place = TableLine.place(title, columns: Self.maximumColumns, within: place) ?? place
       passed += 1
     }
   }
@@ -307,6 +311,10 @@ struct TableReader {
     guard let header, values.contains(where: { !$0.isEmpty }), !isCopyEnded,
       !TableLine.isDecoration(values, columns: header.names.count), !header.isRepeated(by: values)
     else { return nil }
+    if let place = TableLine.place(values, columns: header.names.count, within: place) {
+      self.place = place
+      return nil
+    }
     // Below a table of Markdown there may be text.
     guard !isMarkdown || values.count > 1 else { return nil }
     if ordinal == 0, !isCopy {
@@ -327,10 +335,12 @@ struct TableReader {
     }
     ordinal += 1
     return SplitRow(
-      ordinal: ordinal, line: rowLine, content: content(self.header?.names ?? header.names))
+      ordinal: ordinal, line: rowLine, content: content(self.header ?? header),
+      place: place)
   }
 
-  private func content(_ columns: [String?]) -> SplitRow.Content {
+  private func content(_ header: TableHeader) -> SplitRow.Content {
+    let columns = header.names
     guard bytes <= RowSplitter.maximumRowBytes else { return .tooLong }
     guard values.dropFirst(columns.count).allSatisfy(\.isEmpty) else {
       return .broken(
@@ -344,7 +354,8 @@ struct TableReader {
       else {
         return .broken(RowFault.notUTF8)
       }
-      let plain = TableLine.plain(text.trimmed, named: name)
+      let value = header.areVariables ? TableLine.term(text) : text
+      let plain = TableLine.plain(value.trimmed, named: name)
       if !plain.isEmpty, !TableLine.missing.contains(plain) { writer.member(name, plain) }
     }
     writer.endObject()
