@@ -31,7 +31,9 @@ enum DocumentedForm {
       default:
         let reading = HotelAliases.reading(of: name)
         guard reading.match == nil, reading.cityAnd == nil, !HotelAliases.isContainer(name),
-          !AmenityFlags.isOne(name, member.value)
+          !AmenityFlags.isOne(name, member.value),
+          member.value.kind != .array && member.value.kind != .object
+            || !PriceForms.isContainer(name)
         else { return false }
       }
     }

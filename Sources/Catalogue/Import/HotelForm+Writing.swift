@@ -240,7 +240,7 @@ extension HotelForm {
 
   private func price() -> Made? {
     guard let source = sources[.price] else { return nil }
-    let value = TextForms.price(source.value).map { JSONValue.string($0) } ?? source.value
+    let value = PriceForms.text(source.value).map { JSONValue.string($0) } ?? source.value
     return Made(name: "price", value: value, from: [source.name])
   }
 

@@ -102,6 +102,7 @@ struct HotelForm {
         }
       }
       if HotelAliases.isContainer(name) { findWithin(name, value, isContainer: true) }
+      findPrice(name, value, rank: Self.rankOfComponents)
       return
     }
     if Self.mayContain.contains(match.meaning) {
@@ -247,7 +248,16 @@ struct HotelForm {
     return HotelAliases.Match(meaning: own.meaning, rank: own.rank + rank)
   }
 
+  private mutating func findPrice(_ name: String, _ value: JSONValue, rank: Int) {
+    guard value.object != nil || value.array?.contains(where: { $0.object != nil }) == true,
+      PriceForms.isContainer(name),
+      PriceForms.text(value) != nil
+    else { return }
+    offer(Source(name: name, value: value, match: .init(meaning: .price, rank: rank)))
+  }
+
   private mutating func findOutside(_ name: String, _ value: JSONValue) {
+    findPrice(name, value, rank: Self.rankOutside + Self.rankOfComponents)
     if HotelAliases.isContainer(name) {
       findWithin(name, value, isContainer: true, rank: Self.rankOutside)
     }
@@ -271,7 +281,9 @@ struct HotelForm {
   }
 
   /// What is also read from around the hotel.
-  private static let outer: Set<HotelAliases.Meaning> = [.position, .latitude, .longitude]
+  private static let outer: Set<HotelAliases.Meaning> = [
+    .position, .latitude, .longitude, .price,
+  ]
   private static let rankOutside = 1_000
   /// What an address consists of.
   private static let parts: Set<HotelAliases.Meaning> = [
@@ -306,12 +318,12 @@ struct HotelForm {
     case .amenities: AmenityForms.texts(value) != nil
     case .category: TextForms.text(value) != nil
     case .price:
-      (value.number != nil || value.string != nil || TextForms.price(value) != nil)
+      (value.number != nil || value.string != nil || PriceForms.text(value) != nil)
         // Without a currency, a rate is how good the hotel is.
         && (HotelAliases.letters(of: name.utf8) != "rate"
-          || value.string?.unicodeScalars.contains {
+          || (name + (value.string ?? "")).unicodeScalars.contains {
             $0.properties.generalCategory == .currencySymbol
-          } == true)
+          })
     case .name:
       // Google's places have their path under `name`, Wikidata's hotels their URI under `hotel`.
       value.number == nil && TextForms.text(value)?.isEmpty == false

@@ -120,20 +120,6 @@ enum TextForms {
     "primary", "description", "code", "libelleFr", "libelleEn", "nom",
   ]
 
-  /// The text of a price that is an object with an amount; nil for anything else.
-  static func price(_ value: JSONValue) -> String? {
-    guard let object = value.object else { return nil }
-    for name in ["amount", "value", "price", "total", "lowest", "min", "from", "base"] {
-      guard let amount = object[name], let text = amount.number?.text ?? amount.string else {
-        continue
-      }
-      let currency = (object["currency"] ?? object["currencyCode"] ?? object["currency_code"])?
-        .string
-      return currency.map { $0 + " " + text } ?? text
-    }
-    return nil
-  }
-
   /// Whether an address has the house's number before its street. Without a country, the words of the street say it.
   static func hasNumberFirst(_ country: String, street: String) -> Bool {
     let country = HotelAliases.letters(of: country.utf8)
