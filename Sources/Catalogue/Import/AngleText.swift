@@ -46,11 +46,11 @@ struct LocatedAddress {
 
   init?(_ text: String) {
     guard text.hasSuffix(")"), let open = text.lastIndex(of: "(") else { return nil }
-    (address, position) = (String(text[..<open]).trimmed, String(text[open...]))
-    let numbers = position.dropFirst().dropLast().split(separator: ",").map {
-      Double(String($0).trimmed)
-    }
-    guard !address.isEmpty, numbers.count == 2, numbers.allSatisfy({ $0 != nil }),
+    address = String(text[..<open]).trimmed
+    position = String(text[open...].dropFirst().dropLast())
+    let numbers = position.split(separator: ",").map { Double(String($0).trimmed) }
+    guard !address.isEmpty, HotelAliases.match(address.utf8)?.meaning != .position,
+      numbers.count == 2, numbers.allSatisfy({ $0 != nil }),
       position.contains("."), PositionForms.point(.string(position)) != nil
     else { return nil }
   }

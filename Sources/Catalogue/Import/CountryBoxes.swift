@@ -9,6 +9,12 @@ enum CountryBoxes {
     byCountry[code]?.contains { $0.contains(latitude, longitude) }
   }
 
+  /// The countries that have a city of this name, by their codes.
+  static func countries(ofCity city: String) -> [String] {
+    let (name, cities) = (PlaceNames.key(city), PlaceNames.all.cities)
+    return codes.filter { cities[$0 + " " + name] != nil }
+  }
+
   private struct Box {
     let west, south, east, north: Double
 
@@ -32,6 +38,8 @@ enum CountryBoxes {
     }
     return boxes
   }()
+
+  private static let codes = byCountry.keys.sorted()
 
   private static let table = """
     AD 1,42,2,43;AE 51,22,57,27;AF 60,29,75,39;AG -62,16,-61,18;AI -64,18,-62,19;AL 19,39,22,43

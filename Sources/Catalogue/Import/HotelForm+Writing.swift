@@ -198,11 +198,26 @@ extension HotelForm {
       guard !isAsDocumented else {
         return Made(name: "geo", value: source.value, from: [source.name])
       }
+      let country = country ?? countryOfCity(at: source)
       if let point = PositionForms.point(source.value, named: source.name, in: country) {
         return Made(name: "geo", value: point.value, from: [source.name])
       }
     }
     return pair ?? pointOfLink()
+  }
+
+  /// A country with the hotel's city in which a position is only if its numbers are in the other order; nil if there is
+  /// none.
+  private func countryOfCity(at source: Source) -> String? {
+    guard source.value.object == nil,
+      let city = sources[.city].flatMap({ TextForms.text($0.value) }),
+      let point = PositionForms.point(source.value, named: source.name)
+    else { return nil }
+    let countries = CountryBoxes.countries(ofCity: city)
+    guard !countries.contains(where: { point.isIn($0) == true }) else { return nil }
+    return countries.first {
+      PositionForms.point(source.value, named: source.name, in: $0) != point
+    }
   }
 
   /// The position in the hotel's link, as lists of Google's Takeout have it. The link stays.

@@ -93,7 +93,8 @@ struct HotelForm {
     if let text = value.string, let outer = reading.cityAnd {
       return findCity(name, text, and: outer)
     }
-    let value = NamedValues.read(value)
+    let isText = [.name, .description].contains(reading.match?.meaning)
+    let value = NamedValues.read(value, isText: isText)
     guard let match = reading.match else {
       if AddressComponents.isName(name) {
         for (meaning, text) in AddressComponents.parts(of: value) {
@@ -126,8 +127,8 @@ struct HotelForm {
     }
     guard Self.reads(value, as: match.meaning, named: name) else {
       // A location in words is an address.
-      if match.meaning == .position, let text = value.string, !text.trimmed.isEmpty,
-        HotelAliases.letters(of: name.utf8) == "location"
+      if match.meaning == .position, let text = value.string, !PrintedObject.isOne(text),
+        !text.trimmed.isEmpty, HotelAliases.letters(of: name.utf8) == "location"
       {
         offer(Source(name: name, value: value, match: .init(meaning: .address, rank: 50)))
       }

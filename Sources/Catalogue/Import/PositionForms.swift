@@ -47,7 +47,7 @@ enum PositionForms {
     }
 
     /// Whether the point is in a country; nil for an unknown country.
-    fileprivate func isIn(_ country: String) -> Bool? {
+    func isIn(_ country: String) -> Bool? {
       guard let y = latitude.double, let x = longitude.double else { return nil }
       return CountryBoxes.contains(latitude: y, longitude: x, country: country)
     }
@@ -191,8 +191,10 @@ enum PositionForms {
     return nil
   }
 
-  /// `51.5,-0.1`, `51.5 -0.1`, `51,5; -0,1`, well-known text: `POINT (-0.1 51.5)`, a URI of RFC 5870: `geo:51.5,-0.1`, or
-  /// Google's link to a map: `https://www.google.com/maps/@51.5,-0.1,17z`.
+  /// `51.5,-0.1`, `51.5 -0.1`, `51,5; -0,1`, well-known text: `POINT (-0.1 51.5)`, a URI of RFC 5870: `geo:51.5,-0.1`,
+  /// Google's link to a map: `https://www.google.com/maps/@51.5,-0.1,17z`, Android's `lat/lng: (51.5,-0.1)`, or PostgreSQL's
+  /// point, which has the longitude first and no space: `(-0.1,51.5)`.
+  /// <https://www.postgresql.org/docs/current/datatype-geometric.html>
   private static func point(
     _ text: String, isLongitudeFirst: Bool, in country: String?
   ) -> Point? {
@@ -214,23 +216,34 @@ enum PositionForms {
       }
       return Point(.string(String(numbers[1])), .string(String(numbers[0])))
     }
-    if text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{") {
-      guard let value = try? JSONValue(parsing: Array(text.utf8), limits: .small),
-        value.string == nil
-      else { return nil }
-      return point(value, in: country)
+    if text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{"),
+      let value = try? JSONValue(parsing: Array(text.utf8), limits: .small)
+    {
+      return value.string == nil ? point(value, in: country) : nil
     }
     if let (first, second) = AngleText.halves(of: text) {
       return point(AngleText(first), AngleText(second), isLongitudeFirst, in: country)
     }
-    let trimmed = text.filter { !"()[]".contains($0) }
+    if text.utf8.count <= longestLabelled, let colon = text.firstIndex(of: ":"),
+      HotelAliases.match(text[..<colon].utf8)?.meaning == .position
+    {
+      let numbers = text[colon...].dropFirst().filter { !"()".contains($0) }.trimmed
+      let label = String(text[..<colon])
+      return point(numbers, isLongitudeFirst: Self.isLongitudeFirst(label), in: country)
+    }
+    let isPoint = text.hasPrefix("(") && text.hasSuffix(")") && !text.contains(" ")
+    let trimmed = text.filter { !"()[]{}".contains($0) }
     for separator in [";", ", ", ",", "/", " ", "|"] {
       let parts = trimmed.components(separatedBy: separator)
       guard parts.count == 2 else { continue }
-      return point(AngleText(parts[0]), AngleText(parts[1]), isLongitudeFirst, in: country)
+      return point(
+        AngleText(parts[0]), AngleText(parts[1]), isLongitudeFirst || isPoint, in: country)
     }
     return nil
   }
+
+  /// The most bytes of two numbers behind a label.
+  private static let longestLabelled = 80
 
   /// The point of two texts in the order that they say, else in that of the member's name.
   private static func point(

@@ -6,7 +6,9 @@ enum NamedValues {
   /// The object that a value is, the first one of a list, or the one that such a list means.
   static func object(_ value: JSONValue) -> JSONObject? {
     if let object = value.object { return object }
-    if let text = value.string { return written(text) ?? hstore(text) }
+    if let text = value.string {
+      return written(text) ?? PrintedObject.read(text) ?? hstore(text)
+    }
     guard let values = value.array else { return nil }
     var object = JSONObject()
     for member in values {
@@ -17,9 +19,12 @@ enum NamedValues {
     return object.isEmpty ? values.first?.object : object
   }
 
-  /// The value that a text means if it is an object in JSON, or as Python writes it; else the text.
-  static func read(_ value: JSONValue) -> JSONValue {
-    value.string.flatMap(written).map { .object($0) } ?? value
+  /// The value that a text means if it is an object in JSON, or as Python or another program prints it; else the text.
+  /// - Parameter isText: whether the value is a text for people, which may have a word with brackets behind it.
+  static func read(_ value: JSONValue, isText: Bool) -> JSONValue {
+    guard let text = value.string else { return value }
+    let object = written(text) ?? (isText ? nil : PrintedObject.read(text))
+    return object.map { .object($0) } ?? value
   }
 
   private static func written(_ text: String) -> JSONObject? {
