@@ -33,7 +33,7 @@ enum DocumentedForm {
         guard reading.match == nil, reading.cityAnd == nil, !HotelAliases.isContainer(name),
           !AmenityFlags.isOne(name, member.value),
           member.value.kind != .array && member.value.kind != .object
-            || !PriceForms.isContainer(name)
+            || !name.hasSuffix("_id") && !PriceForms.isContainer(name)
         else { return false }
       }
     }

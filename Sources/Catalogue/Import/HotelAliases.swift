@@ -177,7 +177,9 @@ enum HotelAliases {
     "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields", "metadata",
     "customattributes", "columnvalues", "values", "properties", "locationinfo", "islocatedat",
     "mapmarker", "othertags", "hotelinfo", "hotelbasicinfo", "positioninfo", "contactinfos",
-    "contactinfo", "context", "adinfo", "localisation", "presentation",
+    "contactinfo", "context", "adinfo", "localisation", "presentation", "basicpropertydata",
+    "propertydata", "hoteldata", "basicinfo", "basicinformation", "generalinfo", "propertyinfo",
+    "propertydetails", "hoteldetails",
   ]
 
   /// Names with a prefix count less than plain ones.
@@ -203,7 +205,7 @@ enum HotelAliases {
         "addresses", "address", "addr", "location", "contact", "kontakt", "geo", "place",
         "coordinates", "geolocation", "billing", "mailing", "business", "address1", "도로명",
         "organization",
-        "company", "supplier",
+        "company", "supplier", "partner",
       ]
       .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
     return Dictionary(grouping: known) { $0.0.utf8.first ?? 0 }

@@ -70,7 +70,7 @@ extension HotelForm {
         } else {
           columns += rest.map { Column(name: $0, outcome: .leftOut) }
         }
-      } else if Self.isID(name) || value == .null {
+      } else if Self.isID(name) || value == .null || Self.isUnset(name, value) {
         continue
       } else if fresh.contains(name) || Self.documented.contains(name)
         || name.utf8.first == UInt8(ascii: "_") || name == "category" && value.object != nil
@@ -119,6 +119,18 @@ extension HotelForm {
     guard let text = value.string, TableLine.isMissing(text) else { return false }
     return HotelAliases.match(name.utf8)?.meaning == .price
   }
+
+  /// Whether the value is what Odoo has for no text: `false`.
+  private static func isUnset(_ name: String, _ value: JSONValue) -> Bool {
+    guard value == .bool(false) else { return false }
+    let own = name.hasSuffix("_id") ? name.dropLast(3) : name[...]
+    return HotelAliases.match(own.utf8).map { texts.contains($0.meaning) } ?? false
+  }
+
+  private static let texts: Set<HotelAliases.Meaning> = [
+    .name, .description, .address, .street, .city, .state, .country, .postcode, .phone, .url,
+    .email,
+  ]
 
   private static func isID(_ name: String) -> Bool {
     ["_id", "_rev", "id", "docid"].contains(name)

@@ -93,6 +93,12 @@ struct HotelForm {
     if let text = value.string, let outer = reading.cityAnd {
       return findCity(name, text, and: outer)
     }
+    if let key = NamedValues.labelledKey(name, value) {
+      if let match = HotelAliases.match(key.name.utf8), Self.parts.contains(match.meaning) {
+        offer(Source(name: name, value: .string(key.text), match: match))
+      }
+      return
+    }
     let isText = [.name, .description].contains(reading.match?.meaning)
     let value = NamedValues.read(value, isText: isText)
     guard let match = reading.match else {

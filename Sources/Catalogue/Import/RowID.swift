@@ -71,7 +71,10 @@ enum RowID {
     case .number(let number):
       guard let whole = wholeNumber(number.text) ?? exact(number) else { throw notAnID }
       return whole
-    case .bool, .array, .object: throw notAnID
+    case .object(let object):
+      guard let inner = object["id"] ?? object["value"], inner.object == nil else { throw notAnID }
+      return try text(inner)
+    case .bool, .array: throw notAnID
     }
   }
 

@@ -48,11 +48,29 @@ enum NamedValues {
     return (try? JSONValue(parsing: Array(json.utf8), limits: .small))?.object
   }
 
+  /// The name and the text of a key of Odoo, which has the number and the text of another record: `country_id` above
+  /// `[75, "France"]`. States end with the code of their country. Nil for another value.
+  /// <https://www.odoo.com/documentation/17.0/developer/reference/external_api.html>
+  static func labelledKey(_ name: String, _ value: JSONValue) -> (name: String, text: String)? {
+    guard name.hasSuffix("_id"), let values = value.array, values.count == 2,
+      values[0].int != nil, var text = values[1].string
+    else { return nil }
+    let end = text.utf8.suffix(5)
+    if end.starts(with: " (".utf8), end.last == UInt8(ascii: ")"),
+      end.dropFirst(2).dropLast().allSatisfy({ (0x41...0x5A).contains($0) })
+    {
+      text.removeLast(5)
+    }
+    return (String(name.dropLast(3)), text)
+  }
+
   private static func name(of member: JSONValue) -> String? {
     for name in ["name", "title", "key", "attribute_code"] {
       if let text = (member[name] ?? member["column"]?[name])?.string { return text }
     }
-    return nil
+    // A contact: `{"type": "phone", "value": "+33 1"}`.
+    let isPair = member.object?.count == 2 && member["value"] != nil
+    return isPair ? member["type"]?.string : nil
   }
 }
 
