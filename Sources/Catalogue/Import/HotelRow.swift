@@ -189,8 +189,10 @@ enum HotelRow {
     let hasNumber = hotel.members.contains {
       HotelAliases.match($0.name.utf8)?.meaning == .name && $0.value.number != nil
     }
+    let hasText = hotel.members.contains { $0.value.string?.hasPrefix("[{\"") == true }
     return RowFault(
-      hasNumber ? "The row's name is a number, not a text." : RowFault.noName)
+      hasNumber
+        ? "The row's name is a number, not a text." : hasText ? RowFault.inText : RowFault.noName)
   }
 }
 
@@ -204,7 +206,7 @@ struct RowFault: Error, Equatable {
   let isEncoding: Bool
 
   /// Whether the row may have rows in it.
-  var mayHaveRows: Bool { kind == Self.notAnObject || kind == Self.noName }
+  var mayHaveRows: Bool { [Self.notAnObject, Self.noName, Self.inText].contains(kind) }
 
   init(_ reason: String) {
     (self.reason, kind, isEncoding) = (reason, reason, reason == Self.notUTF8)
@@ -214,6 +216,8 @@ struct RowFault: Error, Equatable {
   static let notUTF8 = "The row is not UTF-8."
   static let notAnObject = "The row is not a JSON object."
   static let noName = "The row has no name."
+  static let inText =
+    "The row has no name, but a list in JSON as a text. Save that list (with jq: .NAME | fromjson)."
   static let cells =
     "The file has the cells of Google's spreadsheets with their looks. Take the answer of spreadsheets.values, or save the sheet as CSV."
   static let byColumns =

@@ -180,6 +180,10 @@ struct ImportSource {
   /// Finds the rows in the only object, or takes it as the only row.
   private mutating func searchObject() throws(CatalogueError) {
     form = .rows
+    if !isSequence, let rows = try linkedRows() {
+      (chunk, position, splitter) = (rows, 0, RowSplitter(line: line))
+      return
+    }
     guard spool.isOpen else {
       var outline = ObjectOutline(line: line)
       try outline.take(chunk)
@@ -227,6 +231,17 @@ struct ImportSource {
       rest = rows.range
     }
     splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
+  }
+
+  /// The hotels of a file with objects that name each other; nil for another one.
+  private func linkedRows() throws(CatalogueError) -> [UInt8]? {
+    guard spool.isOpen else { return LinkedObjects.rows(in: chunk) }
+    guard spool.count <= LinkedObjects.longest else { return nil }
+    var bytes: [UInt8] = []
+    while bytes.count < spool.count {
+      bytes += try spool.read(bytes.count..<spool.count, atMost: FilePieces.pieceBytes)
+    }
+    return LinkedObjects.rows(in: bytes)
   }
 
   private mutating func noteReference(_ bytes: ArraySlice<UInt8>) {

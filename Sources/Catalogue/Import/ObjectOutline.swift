@@ -45,6 +45,8 @@ struct ObjectOutline {
     var (hasName, hasPlace) = (false, false)
     /// Whether the place is an address or a position, not just a city.
     var hasAddress = false
+    /// Whether there are `labels`, as an entity of Wikidata has them; see ``WikibaseEntity``.
+    var hasLabels = false
     /// How many members an object has.
     var members = 0
     /// Whether there is a list of hotels inside, at any depth.
@@ -153,6 +155,11 @@ struct ObjectOutline {
         .malformed,
         "The file is TopoJSON. Save it as GeoJSON; QGIS, ogr2ogr and mapshaper do it.", line: line)
     }
+    guard !texts.has("openapi"), !texts.has("swagger") else {
+      throw CatalogueError(
+        .malformed, "The file describes an API. Save an answer of that API with hotels.", line: line
+      )
+    }
     guard !texts.areOfType("Feature") else { return nil }
     let rest = candidates.filter { candidate in
       !descriptions.contains { $0.range == candidate.rows.range }
@@ -253,6 +260,10 @@ struct ObjectOutline {
   private mutating func noteMember() {
     guard deeper == 0, let last = frames.indices.last, !frames[last].isArray else { return }
     frames[last].members += 1
+    if name.elementsEqual("labels".utf8) { frames[last].hasLabels = true }
+    if frames[last].hasLabels, name.elementsEqual("claims".utf8) {
+      (frames[last].hasName, frames[last].hasPlace, frames[last].hasAddress) = (true, true, true)
+    }
     switch HotelAliases.match(name)?.meaning {
     case .name: frames[last].hasName = true
     case .address, .street, .position, .latitude, .postcode:

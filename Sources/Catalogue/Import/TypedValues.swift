@@ -142,11 +142,18 @@ enum TypedValues {
     {
       return .string(value)
     }
-    // An item of a page's microdata within another one: `{"type": […], "properties": {…}}`.
-    if object["type"]?.array != nil, let properties = object["properties"]?.object,
+    // An item of a page's microdata within another one: `{"type": […], "properties": {…}}`; extruct has one type as a text.
+    if object["type"]?.array != nil || object["type"]?.string?.contains("://") == true,
+      let properties = object["properties"]?.object,
       object.members.allSatisfy({ ["type", "id", "properties"].contains($0.name) })
     {
       return .object(plain(properties))
+    }
+    // JSON-LD's value without a language. <https://www.w3.org/TR/json-ld11/#value-objects>
+    if let value = object["@value"],
+      object.members.allSatisfy({ $0.name == "@value" || $0.name == "@type" })
+    {
+      return plain(value)
     }
     // GraphQL's connections: a list of edges, beside how many there are.
     if let edges = object["edges"]?.array, edges.allSatisfy({ $0["node"] != nil }) {

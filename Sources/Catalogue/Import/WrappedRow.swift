@@ -12,14 +12,18 @@ struct WrappedRow {
   /// Finds the hotel in a row.
   init(_ row: JSONObject) {
     hotel = Self.joined(row)
-    while outside.count < Self.deepest, let name = Self.wrapper(in: hotel),
-      let inner = hotel[name]?.object
+    while outside.count < Self.deepest, !WikibaseEntity.isOne(hotel),
+      let name = Self.wrapper(in: hotel), let inner = hotel[name]?.object
     {
       if outside.isEmpty, hotel.count == 1 { key = name }
       var rest = hotel
       rest[name] = nil
       outside.append(rest)
       hotel = inner
+    }
+    if let entity = WikibaseEntity(hotel) {
+      hotel = entity.facts
+      outside.append(entity.rest)
     }
   }
 
@@ -82,6 +86,12 @@ struct WrappedRow {
     // Firestore's names are paths of documents.
     if object["fields"]?.object != nil, object["name"]?.string?.hasPrefix("projects/") == true {
       return "fields"
+    }
+    // A review or a room has a name of its own.
+    if let hotel = object.members.first(where: {
+      HotelAliases.letters(of: $0.name.utf8) == "hotel" && hasName($0.value)
+    }), !hasPlace(object) {
+      return hotel.name
     }
     guard !hasName(object) else { return nil }
     let objects = object.members.filter { $0.value.object != nil }

@@ -1,0 +1,122 @@
+import JSON
+
+/// Objects that stand beside one another and name each other by keys: the cache of Apollo's client, `{"__ref": "City:1"}`,
+/// and a flat graph of JSON-LD, `{"@id": "_:b0"}`.
+///
+/// - Apollo: <https://www.apollographql.com/docs/react/caching/overview>
+/// - JSON-LD: <https://www.w3.org/TR/json-ld11/#node-objects>
+struct LinkedObjects {
+  private var objects: [String: JSONObject] = [:]
+  /// The keys of the objects that are part of another one.
+  private var parts: Set<String> = []
+  /// How many values may still be copied, so that no file becomes much larger than it is.
+  private var budget = 200_000
+
+  /// The most members of an object that is looked at; copying one takes the square of them.
+  private static let mostMembers = 1_000
+
+  /// The largest file whose objects are joined, in bytes.
+  static let longest = 4 << 20
+
+  /// The hotels of a file with the objects that they name in them, as an array; nil for another file.
+  static func rows(in text: [UInt8]) -> [UInt8]? {
+    let marks = ["\"__typename\"", "\"@graph\""].map { Array($0.utf8) }
+    guard text.count <= longest, marks.contains(where: { contains($0, in: text) }),
+      let root = try? JSONValue(parsing: text, limits: .request)
+    else { return nil }
+    var linked = LinkedObjects()
+    let rows =
+      root["@graph"]?.array.map { linked.nodes($0) } ?? linked.hotels(inCache: root, depth: 5)
+    guard !rows.isEmpty, !linked.parts.isEmpty else { return nil }
+    return JSONValue.array(rows.map { .object($0) }).bytes
+  }
+
+  private static func contains(_ mark: [UInt8], in text: [UInt8]) -> Bool {
+    var rest = text[...]
+    while let start = rest.firstIndex(of: mark[0]) {
+      rest = text[start...]
+      if rest.starts(with: mark) { return true }
+      rest.removeFirst()
+    }
+    return false
+  }
+
+  /// The nodes of a graph that are no part of another one.
+  private mutating func nodes(_ graph: [JSONValue]) -> [JSONObject] {
+    let nodes = graph.compactMap(\.object)
+    for node in nodes {
+      if let id = node["@id"]?.string { objects[id] = node }
+    }
+    return nodes.map { ($0["@id"]?.string, joined($0)) }.filter { id, node in
+      id.map { !parts.contains($0) || WrappedRow.hasName(node) } ?? true
+    }.map(\.1)
+  }
+
+  /// The objects of a cache that are of a type of hotels.
+  private mutating func hotels(inCache root: JSONValue, depth: Int) -> [JSONObject] {
+    guard let members = root.object?.members, depth > 0 else { return [] }
+    guard root["ROOT_QUERY"] != nil else {
+      for (_, value) in members {
+        let found = hotels(inCache: value, depth: depth - 1)
+        if !found.isEmpty { return found }
+      }
+      return []
+    }
+    for (key, value) in members {
+      if let object = value.object { objects[key] = object }
+    }
+    return members.compactMap { key, value in
+      guard let object = value.object, let type = object["__typename"]?.string,
+        Self.types.contains(HotelAliases.letters(of: type.utf8))
+      else { return nil }
+      return joined(object)
+    }.filter(WrappedRow.hasName)
+  }
+
+  private static let types: Set<String> = [
+    "hotel", "property", "accommodation", "listing", "lodging", "hotelproperty", "staylisting",
+    "propertysummary", "hotelsummary", "lodgingcard", "resort", "hostel", "hotelentity",
+  ]
+
+  /// An object with those that its members name, of members that say something about a hotel.
+  private mutating func joined(_ object: JSONObject) -> JSONObject {
+    guard object.count <= Self.mostMembers else { return object }
+    var joined = JSONObject()
+    for (name, value) in object.members {
+      // Apollo's names have the arguments: `price({"currency":"EUR"})`.
+      let name = name.firstRange(of: "({").map { String(name[..<$0.lowerBound]) } ?? name
+      let isKnown =
+        HotelAliases.match(name.utf8) != nil || HotelAliases.isContainer(name)
+        || PriceForms.isContainer(name)
+      joined.append(name, isKnown ? resolved(value, depth: 3) : value)
+    }
+    return joined
+  }
+
+  /// A value with the objects that it names.
+  private mutating func resolved(_ value: JSONValue, depth: Int) -> JSONValue {
+    budget -= 1
+    guard budget > 0 else { return value }
+    switch value {
+    case .array(let values): return .array(values.map { resolved($0, depth: depth) })
+    case .object(let object):
+      if let key = Self.key(of: object) {
+        guard depth > 0, let part = objects[key] else { return value }
+        parts.insert(key)
+        return resolved(.object(part), depth: depth - 1)
+      }
+      guard object.count <= Self.mostMembers else { return value }
+      return .object(
+        JSONObject(object.members.map { ($0.name, resolved($0.value, depth: depth)) }))
+    default: return value
+    }
+  }
+
+  /// The key of the object that another one names; nil for one that has facts.
+  private static func key(of object: JSONObject) -> String? {
+    if object.count == 1 { return (object["__ref"] ?? object["@id"])?.string }
+    // Apollo's client up to version 2.
+    let isID = object["type"]?.string == "id" && object["generated"] != nil
+    return isID ? object["id"]?.string : nil
+  }
+}
