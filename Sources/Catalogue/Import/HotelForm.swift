@@ -109,7 +109,7 @@ struct HotelForm {
         }
       }
       if HotelAliases.isContainer(name) { findWithin(name, value, isContainer: true) }
-      findPrice(name, value, rank: Self.rankOfComponents)
+      findPrice(name, value)
       return
     }
     if Self.mayContain.contains(match.meaning) {
@@ -255,16 +255,19 @@ struct HotelForm {
     return HotelAliases.Match(meaning: own.meaning, rank: own.rank + rank)
   }
 
-  private mutating func findPrice(_ name: String, _ value: JSONValue, rank: Int) {
+  /// Finds the price in a member that may have it. One whose name says that it is the price counts more.
+  private mutating func findPrice(_ name: String, _ value: JSONValue, rank: Int = 0) {
     guard value.object != nil || value.array?.contains(where: { $0.object != nil }) == true,
-      PriceForms.isContainer(name),
-      PriceForms.text(value) != nil
+      PriceForms.isContainer(name), PriceForms.text(value) != nil
     else { return }
-    offer(Source(name: name, value: value, match: .init(meaning: .price, rank: rank)))
+    let full = Self.rankOfPriceContainers + rank
+    offer(Source(name: name, value: value, match: .init(meaning: .price, rank: full)))
   }
 
+  private static let rankOfPriceContainers = 500
+
   private mutating func findOutside(_ name: String, _ value: JSONValue) {
-    findPrice(name, value, rank: Self.rankOutside + Self.rankOfComponents)
+    findPrice(name, value, rank: Self.rankOutside)
     if HotelAliases.isContainer(name) {
       findWithin(name, value, isContainer: true, rank: Self.rankOutside)
     }
