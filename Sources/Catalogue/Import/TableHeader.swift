@@ -83,6 +83,11 @@ struct TableHeader {
     return names.map { String($0.dropFirst(table.count)) }
   }
 
+  /// Whether a column has this meaning.
+  func says(_ meaning: HotelAliases.Meaning) -> Bool {
+    names.contains { $0.flatMap { HotelAliases.match($0.utf8) }?.meaning == meaning }
+  }
+
   /// Whether the line says the types of the columns.
   var areTypes: Bool { TableLine.areTypes(texts) }
 

@@ -75,11 +75,14 @@ enum TableLine {
 
   /// The place of the rows below a line that has nothing but its name, as people divide a list of hotels: `France,,`, `## Paris`.
   /// A city is in the country of the line above.
+  /// - Parameter header: the names of the columns, if they were read. Where there is a column for cities, a line with a
+  ///   city's name is a hotel: Bristol.
   static func place(
-    _ values: [[UInt8]], columns: Int, within outer: GroupedLists.Place
+    _ values: [[UInt8]], below header: TableHeader?, within outer: GroupedLists.Place
   ) -> GroupedLists.Place? {
     let filled = values.filter { value in value.contains { $0 > 0x20 } }
-    guard columns > 2, filled.count == 1, filled[0].count < 64 else { return nil }
+    guard header.map({ $0.names.count > 2 }) ?? true, filled.count == 1, filled[0].count < 64
+    else { return nil }
     let line = String(decoding: filled[0].drop { $0 == UInt8(ascii: "#") }, as: UTF8.self)
     let text = plain(line.trimmed, named: "")
     var place = GroupedLists.place(in: [("name", .string(text))], within: GroupedLists.Place())
@@ -87,7 +90,10 @@ enum TableLine {
     if text.utf8.count < 4, text == text.uppercased(), PlaceNames.all.code(of: text) != nil {
       place.country = text
     }
-    guard place != GroupedLists.Place() else { return nil }
+    guard place != GroupedLists.Place(), place.city == nil || header?.says(.city) != true,
+      place.state == nil || header?.says(.state) != true,
+      place.country == nil || header?.says(.country) != true
+    else { return nil }
     place.country = place.country ?? outer.country
     return place
   }

@@ -153,7 +153,7 @@ struct TableReader {
           "The columns of the file have a fixed width. Save it with commas or tabs between its values.",
           line: line)
       }
-      place = TableLine.place(title, columns: Self.maximumColumns, within: place) ?? place
+      place = TableLine.place(title, below: nil, within: place) ?? place
       passed += 1
     }
   }
@@ -311,7 +311,7 @@ struct TableReader {
     guard let header, values.contains(where: { !$0.isEmpty }), !isCopyEnded,
       !TableLine.isDecoration(values, columns: header.names.count), !header.isRepeated(by: values)
     else { return nil }
-    if let place = TableLine.place(values, columns: header.names.count, within: place) {
+    if let place = TableLine.place(values, below: header, within: place) {
       self.place = place
       return nil
     }
