@@ -73,8 +73,8 @@ enum TableLine {
     "mittelwert", "promedio", "count", "anzahl",
   ]
 
-  /// The place of the rows below a line that has nothing but its name, as people divide a list of hotels: `France,,`, `## Paris`.
-  /// A city is in the country of the line above.
+  /// The place of the rows below a line that has nothing but its name, as people divide a list of hotels: `France,,` and
+  /// `## Paris`. A city is in the country of the line above.
   /// - Parameter header: the names of the columns, if they were read. Where there is a column for cities, a line with a
   ///   city's name is a hotel: Bristol.
   static func place(
