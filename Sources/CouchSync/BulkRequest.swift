@@ -11,6 +11,12 @@ package struct BulkRequest: Sendable {
     case value(JSONNode)
     /// A document that exceeds a limit of documents, what it calls itself, and the error.
     case refused(id: String?, revision: String?, ServiceError)
+
+    /// The element with another document; one that is refused stays as it is.
+    func changed(by change: (JSONNode) async throws -> JSONNode) async throws -> Element {
+      guard case .value(let node) = self else { return self }
+      return .value(try await change(node))
+    }
   }
 
   /// The elements, in order.
@@ -38,7 +44,7 @@ package struct BulkRequest: Sendable {
   /// Changes each document.
   package mutating func change(_ change: (JSONNode) async throws -> JSONNode) async throws {
     for (index, element) in elements.enumerated() {
-      if case .value(let node) = element { elements[index] = .value(try await change(node)) }
+      elements[index] = try await element.changed(by: change)
     }
   }
 

@@ -14,9 +14,11 @@ package struct LongBulkRequest: Sendable {
   /// The documents that are read together, by their indices.
   let parts: [Range<Int>]
   /// Whether the revisions are made here; false for a peer's revisions.
-  let isNewEdit: Bool
+  package let isNewEdit: Bool
   /// Whether `all_or_nothing` is requested, which CouchDB removed in version 2.
   let isAllOrNothing: Bool
+  /// Changes each document that is read; nil if none is changed.
+  package var change: (@Sendable (JSONNode) async throws -> JSONNode)?
   private let read: Reading
 
   package static var scanner: JSONScanner {
@@ -66,7 +68,7 @@ package struct LongBulkRequest: Sendable {
   }
 
   /// The elements of a part.
-  /// - Throws: 400 for a text that is not JSON; the errors of reading.
+  /// - Throws: 400 for a text that is not JSON; the errors of reading, and of ``change``.
   func elements(_ part: Range<Int>, _ limits: JSONLimits) async throws -> [BulkRequest.Element] {
     let range = documents[part.lowerBound].lowerBound..<documents[part.upperBound - 1].upperBound
     guard range.count <= CouchLimits.bulk.maximumBytes else {
@@ -80,7 +82,9 @@ package struct LongBulkRequest: Sendable {
       let (start, end) = (
         document.lowerBound - range.lowerBound, document.upperBound - range.lowerBound
       )
-      elements.append(try BulkRequest.element(Array(text[start..<end]), limits))
+      var element = try BulkRequest.element(Array(text[start..<end]), limits)
+      if let change { element = try await element.changed(by: change) }
+      elements.append(element)
       try await Slice.giveWay()
     }
     return elements

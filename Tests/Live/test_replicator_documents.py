@@ -163,14 +163,23 @@ def test_passwords_are_shown_and_stored_nowhere(tmp_path):
     assert here.call("POST", "/_replicator", json={"_id": "two", "source": "b", "target": other}).status_code == 201
     bulk = here.call("POST", "/_replicator/_bulk_docs", json={"docs": [{"_id": "three", "source": base, "target": "c"}]})
     assert "error" not in bulk.json()[0]
-    for document in ("one", "two", "three"):
+    # One that is too long for memory is read again in parts.
+    members = {"source": base, "pad": "x" * (3 << 20)}
+    bulk = here.call("POST", "/_replicator/_bulk_docs", json={"docs": [
+        {"_id": "four", "target": "d", **members}, {"_id": "five", "target": "e", **members}]})
+    assert [(row["id"], row.get("ok")) for row in bulk.json()] == [("four", True), ("five", True)]
+    bulk = here.call("POST", "/_replicator/_bulk_docs", json={"docs": [
+        {"_id": "six", "target": "f", **members}, {"_id": "seven", **members}]})
+    assert (bulk.status_code, bulk.json()["error"]) == (403, "forbidden")
+    assert "Missing replicator database" in bulk.json()["reason"]
+    for document in ("one", "two", "three", "four", "five"):
         wait_for(here, document, "crashing")
         assert secret not in str(stored(here, document)) and "ann" not in str(stored(here, document))
     assert stored(here, "one")["source"]["url"] == here.server.url + "/couch/" + source.name
     for request in ("/_replicator/_all_docs?include_docs=true", "/_replicator/_changes?include_docs=true",
                     "/_scheduler/docs", "/_scheduler/jobs", "/_active_tasks"):
         answer = here.call("GET", request)
-        assert answer.status_code == 200 and secret not in answer.text, request
+        assert answer.status_code == 200 and secret not in answer.text and '"six"' not in answer.text, request
     for body in ({"source": f"ann:{secret}@host/db", "target": "b"}, {"source": "a", "target": "b", "proxy": f"http://a:{secret}@p"}):
         assert here.call("PUT", "/_replicator/refused", json=body).status_code == 403
     # A document that is read, changed and written again keeps its credentials; one for another URL does not.

@@ -32,10 +32,8 @@ struct CouchDatabaseController: Sendable {
       databases.route(.post, "/_bulk_docs") { call, store in
         var body = try await call.couchBulk(
           store.documentLimits, stored: store.storedBytes, bodyFiles)
-        if case .short(var request) = body, store.replications != nil {
-          let isNewEdit = request.isNewEdit
-          try await request.change { try await store.sealed($0, isNewEdit: isNewEdit) }
-          body = .short(request)
+        if store.replications != nil {
+          body = try await body.changed { try await store.sealed($0, isNewEdit: $1) }
         }
         let answer = try await store.write { [body] database in
           switch body {

@@ -12,6 +12,21 @@ enum BulkBody: Sendable {
   case short(BulkRequest)
   /// One that is in a file.
   case long(LongBulkRequest)
+
+  /// The body with other documents; those of a long one are changed whenever they are read.
+  func changed(
+    _ change: @escaping @Sendable (JSONNode, _ isNewEdit: Bool) async throws -> JSONNode
+  ) async throws -> BulkBody {
+    switch self {
+    case .short(var request):
+      let isNewEdit = request.isNewEdit
+      try await request.change { try await change($0, isNewEdit) }
+      return .short(request)
+    case .long(var request):
+      request.change = { [isNewEdit = request.isNewEdit] in try await change($0, isNewEdit) }
+      return .long(request)
+    }
+  }
 }
 
 extension Call {
