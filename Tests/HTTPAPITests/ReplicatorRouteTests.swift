@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import JSON
+import Stores
 import Testing
 
 @testable import HTTPAPI
@@ -148,6 +149,15 @@ struct ReplicatorRouteTests {
         .administrator, .put, path + "/c?new_edits=false", body: #"{"_rev":"1-a","wrong":1}"#)
       #expect(replicated.status == 201)
     }
+  }
+
+  /// Regression: it was looked at after five seconds, when it had long copied all.
+  @Test func remoteThatHasJustBegunIsLookedAtEachSecond() async throws {
+    let person = try #require(AccountID(String(repeating: "a", count: 32)))
+    var events = RemoteEvents(of: person, ScriptedReplications())
+    #expect(events.rhythm.look == .seconds(5))
+    let part = try await events.next(after: Subscription.News())
+    #expect(part.pieces.count == 1 && events.rhythm.look == .seconds(1))
   }
 
   @Test func databaseOfReplicationsIsTheAdministratorsAlone() async throws {

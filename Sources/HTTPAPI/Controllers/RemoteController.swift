@@ -59,7 +59,7 @@ struct RemoteController: Sendable {
 }
 
 /// How far a person's remote has come, as an event whenever that has changed, until the remote is forgotten.
-private struct RemoteEvents: LongAnswerForm {
+struct RemoteEvents: LongAnswerForm {
   private let person: AccountID
   private let replications: any Replications
   private var last: JSONObject?
@@ -77,7 +77,8 @@ private struct RemoteEvents: LongAnswerForm {
         return false
       }
       return state == "running"
-        ? progress["done"] != progress["total"] : ["initializing", "pending"].contains(state)
+        ? progress["done"] == nil || progress["done"] != progress["total"]
+        : ["initializing", "pending"].contains(state)
     }
   }
 
