@@ -153,13 +153,13 @@ package struct PersonRemotes: Sendable {
     var (answer, directions): (JSONObject?, [(String, JSONValue)]) = (nil, [])
     for direction in Direction.allCases {
       let id = try direction.id(of: person)
-      guard let body = try await database.bodies(of: [id]).first?.body else { continue }
+      guard let (revision, body) = try await database.bodies(of: [id]).first else { continue }
       let remote = body[direction.ends.remote]
       answer = [
         "url": remote?["url"] ?? .null, "hasCredentials": .bool(remote?["sealed"] != nil),
         "continuous": body["continuous"] ?? true,
       ]
-      let progress = try await documents.progress(of: id.text, body)
+      let progress = try await documents.progress(of: id.text, body, at: revision)
       directions.append((direction.rawValue, .object(progress)))
     }
     answer?.append("direction", .string(directions.count > 1 ? "both" : directions.first?.0 ?? ""))

@@ -125,30 +125,31 @@ package struct ReplicatorDatabase: Sendable {
   }
 
   /// The bodies of those documents that are there.
-  func bodies(of ids: [DocumentID]) async throws -> [(id: DocumentID, body: JSONObject)] {
+  func bodies(of ids: [DocumentID]) async throws -> [(revision: RevisionID, body: JSONObject)] {
     try await read { view in
       try ids.compactMap { id in
         guard let document = try view.document(id), !document.isDeleted else { return nil }
         return try JSONValue(parsing: document.body, limits: .stored).object.map {
-          (id: id, body: $0)
+          (revision: document.revision, body: $0)
         }
       }
     } ?? []
   }
 
-  /// Writes documents, or deletes those without a body, in one transaction. Former bodies are not kept.
+  /// Writes documents, or deletes those without a body, in one transaction. Former bodies are not kept, nor what was
+  /// published of their replications.
   func write(_ documents: [(DocumentID, JSONObject?)]) async throws {
     try await stores.withStore(.named(name)) { store in
       _ = try await store.update(loading: Set(documents.map { $0.0 }), as: .server) { changes in
         changes.keepsHistory = false
         for (id, body) in documents {
+          changes.write(LocalEdit(.progress(of: id.text), nil))
           let present = try changes.view.document(id)
           let base = present.flatMap { $0.isDeleted ? nil : $0.revision }
           if let body {
             try changes.put(id, base: base, body: try DocumentBody(JSONValue.object(body)))
           } else if let base {
             try changes.delete(id, base: base)
-            changes.write(LocalEdit(.progress(of: id.text), nil))
           }
         }
       }

@@ -7,10 +7,14 @@ import Synchronization
 /// What others see of the replications that documents describe.
 extension ReplicatorDocuments {
   /// How far a document's replication has come, for the person whose it is.
-  /// - Parameter stored: the document as it is now, which this server may not have read yet.
-  func progress(of id: String, _ stored: JSONObject) async throws -> JSONObject {
-    let known = state.withLock { $0.documents[id] }
-    if let present = present(of: id) { return present }
+  /// - Parameter stored: the document as it is now, which this server may not have read yet. What it knows of a former one
+  ///   says nothing of it.
+  func progress(
+    of id: String, _ stored: JSONObject, at revision: RevisionID?
+  ) async throws -> JSONObject {
+    let document = state.withLock { $0.documents[id] }
+    let known = document.flatMap { [nil, revision].contains($0.revision) ? $0 : nil }
+    if let present = known.flatMap(present) { return present }
     if let trouble = known?.trouble {
       return [
         "state": trouble.isLasting ? "failed" : "crashing",
@@ -42,7 +46,10 @@ extension ReplicatorDocuments {
     do {
       while !rest.isEmpty {
         let piece = rest.suffix(Self.publishedAtOnce)
-        try await database.publish(piece.map { (id: $0, progress: present(of: $0)) })
+        try await database.publish(
+          piece.map { id in
+            (id: id, progress: state.withLock { $0.documents[id] }.flatMap(present))
+          })
         rest.removeLast(piece.count)
         try await Slice.giveWay()
       }
@@ -53,9 +60,8 @@ extension ReplicatorDocuments {
   }
 
   /// The progress of a document's replication that runs here; nil for none.
-  private func present(of id: String) -> JSONObject? {
-    let document = state.withLock { $0.documents[id] }
-    guard let document, document.note == nil else { return nil }
+  private func present(of document: ReplicatorDocument) -> JSONObject? {
+    guard document.note == nil else { return nil }
     return document.job.flatMap { jobs.job($0)?.plainProgress }
   }
 

@@ -73,7 +73,7 @@ import Testing
     #expect(element["error_count"] == 1 && element["source"] == .null)
     let reports = fixture.reports.withLock { $0 }
     #expect(reports.map(\.change) == [2] && reports.first?.database == "_replicator")
-    let shown = try await fixture.documents.progress(of: "b", [:])
+    let shown = try await fixture.documents.progress(of: "b", [:], at: nil)
     #expect(shown["state"] == "failed" && shown["reason"] == "It can't be read")
   }
 
@@ -85,6 +85,14 @@ import Testing
     await fixture.follow { fixture.state(of: "b") != nil }
     #expect(fixture.state(of: "a") == "error" && fixture.jobs.counts.started == 1)
     #expect(try await fixture.documents.scheduled("a")?["info"]?["error"] == "No key now")
+    // Regression: the answer to a new remote had the states and errors of the former one.
+    for reason in ["No key now", nil] {
+      let stored = try #require(try await fixture.database.bodies(of: [DocumentID("a")]).first)
+      let shown = try await fixture.documents.progress(of: "a", stored.body, at: stored.revision)
+      #expect(shown["reason"]?.string == reason)
+      #expect(shown["state"] == (reason == nil ? "initializing" : "crashing"))
+      try await fixture.write("a", Self.local)
+    }
   }
 
   @Test func wrongDocumentStopsNoOtherWhenNothingCanBeWritten() async throws {
@@ -117,8 +125,11 @@ import Testing
       guard states.count(where: { $0 == "running" }) == 100 else { return false }
       return !fixture.jobs.hasUnpublished
     }
-    try await fixture.database.write([(try DocumentID(first), nil)])
-    #expect(try await fixture.database.published(first) == nil)
+    for (id, body) in [(first, nil), (ids[1], Self.local)] as [(String, JSONObject?)] {
+      try await fixture.database.write([(try DocumentID(id), body)])
+      #expect(try await fixture.database.published(id) == nil)
+    }
+    #expect(try await fixture.database.published(ids[2]) != nil)
   }
 
   /// A remote that was forgotten between the reading and the writing once came back with its credentials.
