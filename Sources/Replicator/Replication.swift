@@ -147,7 +147,9 @@ struct Replication: Sendable {
       // As in CouchDB, a run without a change leaves no checkpoint.
       if !request.isContinuous, run.count == 0 { return run.answer }
       run.progress.through = changes.last
-      if !run.isCurrent || run.isDue(request) { try await checkpoint(&run) }
+      // As in CouchDB, a run without a change leaves no checkpoint, but one that has left all changes out does.
+      let isEmpty = !request.isContinuous && run.count == 0 && request.filter == .all
+      if !isEmpty, !run.isCurrent || run.isDue(request) { try await checkpoint(&run) }
       report(run.progress)
       if isRead, !request.isContinuous { return run.answer }
     }

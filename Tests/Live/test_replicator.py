@@ -117,6 +117,11 @@ def test_documents_are_chosen_by_id_and_selector(pair):
     answer = replicate(here, source.name, by_selector, create_target=True, create_target_params={"q": "2", "n": 1},
                        selector={"n": {"$lt": 5}})
     assert answer.json()["history"][0]["docs_written"] == 5
+    # One for which there is nothing goes on, too, after what it has left out.
+    for known in (False, True):
+        answer = replicate(here, source.name, by_id, selector={"n": -1}).json()
+        assert (answer.get("no_changes", False), answer["history"][0]["docs_read"]) == (known, 0)
+    assert answer["source_last_seq"] == source.changes()["last_seq"]
     assert here.call("GET", path(by_id)).json()["doc_count"] == 2
     ids = [row["id"] for row in here.call("GET", path(by_selector) + "/_all_docs").json()["rows"]]
     assert ids == [f"d+{n}" for n in range(5)]
