@@ -32,12 +32,15 @@ struct Replication: Sendable {
   static let batchesAtOnce = 2
   /// How often a run looks whether it is overdue.
   private static let lookPause = Duration.seconds(1)
+  /// How long a run that ends before all is read may take to note how far it has come, as in CouchDB
+  /// (`STOP_TIMEOUT_MSEC`).
+  private static let lastPatience = Duration.seconds(5)
 
   let request: ReplicationRequest
   /// The id of the checkpoints.
   let id: String
-  let source: ReplicationPeer
-  let target: ReplicationPeer
+  var source: ReplicationPeer
+  var target: ReplicationPeer
   let now: @Sendable () -> Timestamp
   /// Is told of the progress.
   let report: @Sendable (Progress) -> Void
@@ -98,12 +101,27 @@ struct Replication: Sendable {
       return try await withThrowingTaskGroup(of: Batch.Result.self) { group in
         try await copy(&run, &group, turn)
       }
-    } catch let error where !(error is CancellationError) {
+    } catch {
       turn.give()
-      // Without it, a run that always fails after a while would always begin at the same place.
-      try? await checkpoint(&run)
+      await lastCheckpoint(of: run)
       throw error
     }
+  }
+
+  /// Notes how far a run has come that has failed or was ended. Without it, a run that always fails after a while would
+  /// always begin at the same place. Each request is sent once.
+  private func lastCheckpoint(of ended: Run) async {
+    // A task of its own, because the run's may be cancelled.
+    let checkpoint = Task {
+      var (hurried, run) = (self, ended)
+      (hurried.source.attempts, hurried.target.attempts) = (1, 1)
+      try? await hurried.checkpoint(&run)
+    }
+    let limit = Task {
+      if (try? await Task.sleep(for: Self.lastPatience)) != nil { checkpoint.cancel() }
+    }
+    await checkpoint.value
+    limit.cancel()
   }
 
   private func copy(
@@ -144,8 +162,6 @@ struct Replication: Sendable {
       run.isCurrent = isRead && request.isContinuous
       guard isRead || run.isDue(request) else { continue }
       while !run.waiting.isEmpty { try await settle(&group, &run, &size) }
-      // As in CouchDB, a run without a change leaves no checkpoint.
-      if !request.isContinuous, run.count == 0 { return run.answer }
       run.progress.through = changes.last
       // As in CouchDB, a run without a change leaves no checkpoint, but one that has left all changes out does.
       let isEmpty = !request.isContinuous && run.count == 0 && request.filter == .all

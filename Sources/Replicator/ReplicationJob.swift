@@ -31,6 +31,10 @@ package struct ReplicationJob: Sendable {
 
   /// Its id.
   package let id: String
+  /// The id of its checkpoints.
+  let base: String
+  /// Tells those apart that have the same id one after the other.
+  let number: Int
   /// The document that describes it; nil for one that a request has begun.
   let document: Reference?
   let request: ReplicationRequest
@@ -48,10 +52,10 @@ package struct ReplicationJob: Sendable {
   private var history: [(time: Timestamp, type: String, reason: String?)] = []
 
   init(
-    id: String, _ request: ReplicationRequest, of document: Reference?, at now: Timestamp,
-    _ task: Task<ReplicationJobs.Outcome, Never>
+    id: String, base: String, number: Int, _ request: ReplicationRequest, of document: Reference?,
+    at now: Timestamp, _ task: Task<ReplicationJobs.Outcome, Never>
   ) {
-    self.document = document
+    (self.document, self.base, self.number) = (document, base, number)
     (self.id, self.request, startedAt, updatedAt, self.task) = (id, request, now, now, task)
     add("added", nil, now)
   }

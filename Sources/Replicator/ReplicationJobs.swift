@@ -48,8 +48,8 @@ package final class ReplicationJobs: Sendable {
 
   /// What became of a request.
   package enum Reply: Sendable {
-    /// A replication was ended.
-    case cancelled(id: String)
+    /// A replication was ended. Its id, and what waits for its end.
+    case cancelled(id: String, Task<Outcome, Never>)
     /// There is none to end.
     case absent
     case continuous(id: String)
@@ -89,10 +89,19 @@ package final class ReplicationJobs: Sendable {
 
   private struct State {
     var jobs: [String: ReplicationJob] = [:]
+    /// Those that were ended and have not noted yet how far they have come.
+    var ending: [ReplicationJob] = []
     var isStopped = false
     var counts = Counts()
     /// The ids of the people's documents whose progress was not published yet.
     var unpublished: Set<String> = []
+
+    /// Ends the one with an id.
+    mutating func end(_ id: String) {
+      guard let job = jobs.removeValue(forKey: id) else { return }
+      ending.append(job)
+      job.task.cancel()
+    }
   }
 
   /// Is told of a replication that has ended by itself.
@@ -122,7 +131,7 @@ package final class ReplicationJobs: Sendable {
   ) throws -> Reply {
     if try ReplicationCancellation.isAsked(body) {
       let id = try ReplicationCancellation.id(in: body) ?? ReplicationRequest(body).id(on: server)
-      return cancel(id) ? .cancelled(id: id) : .absent
+      return end(id) { $0.document == nil }.map { .cancelled(id: id, $0) } ?? .absent
     }
     let request = try ReplicationRequest(body, by: user)
     let id = request.id(on: server)
@@ -138,25 +147,23 @@ package final class ReplicationJobs: Sendable {
         throw ServiceError(.overloaded, "At most \(Self.most) replications run at once")
       }
       // The same ends with another password, or with other options: it takes the place of the one that runs.
-      known?.task.cancel()
-      return start(
-        request, id, base: request.baseID(on: server), of: nil, nil, after: known?.task, &state)
+      state.end(id)
+      return start(request, id, base: request.baseID(on: server), of: nil, nil, &state)
     }
     return request.isContinuous ? .continuous(id: id) : .once(id: id, task)
   }
 
   /// Begins the replication of a document. It goes on after failures, also if it runs once.
   /// - Parameter completion: is told when it has ended by itself.
-  /// - Parameter previous: the replication that it replaces, for whose end it waits.
   func begin(
     _ request: ReplicationRequest, on server: String, of document: ReplicationJob.Reference,
-    after previous: Task<Outcome, Never>?, _ completion: @escaping Completion
+    _ completion: @escaping Completion
   ) -> Beginning {
     let (id, base) = (request.id(on: server), request.baseID(on: server))
     return state.withLock { state in
       if let job = state.jobs[id] { return .taken(by: job.document) }
       if !state.isStopped {
-        _ = start(request, id, base: base, of: document, completion, after: previous, &state)
+        _ = start(request, id, base: base, of: document, completion, &state)
       }
       return .begun
     }
@@ -164,50 +171,57 @@ package final class ReplicationJobs: Sendable {
 
   private func start(
     _ request: ReplicationRequest, _ id: String, base: String,
-    of document: ReplicationJob.Reference?, _ completion: Completion?,
-    after previous: Task<Outcome, Never>?, _ state: inout State
+    of document: ReplicationJob.Reference?, _ completion: Completion?, _ state: inout State
   ) -> Task<Outcome, Never> {
+    state.counts.started += 1
+    let number = state.counts.started
+    let previous = state.ending.filter { $0.base == base }.map(\.task)
     // Detached: the job goes on after the request, whose work would end it.
     let task = Task.detached {
-      _ = await previous?.value
+      for task in previous { _ = await task.value }
       let outcome = await self.attempts(at: request, id, base: base, isKept: completion != nil)
-      // A cancelled one was removed before, and there may be another one of its id.
-      guard !Task.isCancelled else { return outcome }
-      if case .success = outcome, let job = self.job(id) { await completion?(job) }
-      _ = self.remove(id, unless: { Task.isCancelled })
+      if !Task.isCancelled, case .success = outcome, let job = self.job(id) {
+        await completion?(job)
+      }
+      self.remove(id, number)
       return outcome
     }
-    state.jobs[id] = ReplicationJob(id: id, request, of: document, at: now(), task)
-    state.counts.started += 1
-    noteChange(of: state.jobs[id], &state)
+    let job = ReplicationJob(
+      id: id, base: base, number: number, request, of: document, at: now(), task)
+    state.jobs[id] = job
+    noteChange(of: job, &state)
     return task
   }
 
-  /// Ends a replication.
+  /// Ends a replication. The next one with its checkpoints waits until it has noted how far it has come.
+  /// - Parameter isMeant: whether it is one that is to be ended.
   /// - Returns: what waits for its end; nil if there is none.
-  func end(_ id: String) -> Task<Outcome, Never>? {
-    let job = remove(id)
-    job?.task.cancel()
-    return job?.task
+  func end(
+    _ id: String, where isMeant: (ReplicationJob) -> Bool = { _ in true }
+  ) -> Task<Outcome, Never>? {
+    state.withLock { state in
+      guard let job = state.jobs[id], isMeant(job) else { return nil }
+      state.end(id)
+      noteChange(of: job, &state)
+      return job.task
+    }
   }
 
   /// Whether a replication with this end may run here.
   func allows(_ endpoint: ReplicationEndpoint) -> Bool { clients.allows(endpoint) }
 
-  /// - Parameter isReplaced: whether there may be another one of the id.
-  private func remove(
-    _ id: String, unless isReplaced: () -> Bool = { false }
-  ) -> ReplicationJob? {
+  /// Removes one that has ended. There may be another one of its id.
+  private func remove(_ id: String, _ number: Int) {
     state.withLock { state in
-      guard !isReplaced() else { return nil }
-      let job = state.jobs.removeValue(forKey: id)
+      state.ending.removeAll { $0.number == number }
+      guard let job = state.jobs[id], job.number == number else { return }
+      state.jobs[id] = nil
       noteChange(of: job, &state)
-      return job
     }
   }
 
-  private func noteChange(of job: ReplicationJob?, _ state: inout State) {
-    guard publishes, let job, job.request.person != nil, let id = job.document?.id else { return }
+  private func noteChange(of job: ReplicationJob, _ state: inout State) {
+    guard publishes, job.request.person != nil, let id = job.document?.id else { return }
     state.unpublished.insert(id)
   }
 
@@ -227,21 +241,11 @@ package final class ReplicationJobs: Sendable {
     state.withLock { $0.unpublished.formUnion(ids) }
   }
 
-  /// Ends a replication that a request has begun.
-  /// - Returns: whether there was one.
-  package func cancel(_ id: String) -> Bool {
-    let job = state.withLock { state in
-      state.jobs[id]?.document == nil ? state.jobs.removeValue(forKey: id) : nil
-    }
-    job?.task.cancel()
-    return job != nil
-  }
-
   /// Ends all replications, and starts no other one.
   package func stop() async {
     let tasks = state.withLock { state in
       state.isStopped = true
-      return state.jobs.values.map(\.task)
+      return (state.jobs.values + state.ending).map(\.task)
     }
     for task in tasks { task.cancel() }
     for task in tasks { _ = await task.value }

@@ -11,6 +11,8 @@ struct ReplicationPeer: Sendable {
   /// How often a request is sent that gets no answer, or 408, 429 or 5xx, as in CouchDB (`retries_per_request`).
   static let attempts = 5
   /// The wait before the second attempt; each further one is twice as long. A random part is subtracted, up to the half.
+  /// The same for the requests to this peer.
+  var attempts = Self.attempts
   static let pause = Duration.milliseconds(250)
   /// How long a peer may take until an answer begins.
   private static let patience = TimeAmount.seconds(90)
@@ -88,11 +90,11 @@ struct ReplicationPeer: Sendable {
   func send(
     _ method: HTTPMethod, _ path: String = "", _ query: KeyValuePairs<String, String?> = [:],
     body: [UInt8]? = nil, upTo limit: Int = PeerAnswer.maximumBytes,
-    attempts: Int = ReplicationPeer.attempts
+    attempts: Int? = nil
   ) async throws -> PeerAnswer {
     var pause = Self.pause
     for attempt in 1... {
-      let isLast = attempt >= attempts
+      let isLast = attempt >= attempts ?? self.attempts
       do {
         let response = try await begin(request(method, path, query, body: body))
         let bytes = try await response.collected(
@@ -140,7 +142,7 @@ struct ReplicationPeer: Sendable {
   }
 
   /// How often it is asked whether it is there. A person's remote is begun again after a pause.
-  var attemptsToOpen: Int { isPersons ? 1 : Self.attempts }
+  var attemptsToOpen: Int { isPersons ? 1 : attempts }
 
   /// The failure of a write for which the peer has no room.
   var full: ReplicationFailure {

@@ -187,8 +187,7 @@ package final class ReplicatorDocuments: Sendable {
   ) async {
     let id = changed.id
     let known = state.withLock { $0.documents[id.text] }
-    // What takes its place waits for its end; nobody else does.
-    let previous = known?.note == nil ? known?.job.flatMap { jobs.end($0) } : nil
+    if known?.note == nil, let job = known?.job { _ = jobs.end(job) }
     var document = ReplicatorDocument(unreadable: id, at: now())
     do {
       let stored = try changed.content.get()
@@ -196,8 +195,7 @@ package final class ReplicatorDocuments: Sendable {
       let body = try ParsedJSON(stored.body, limits: .stored).root
       document = ReplicatorDocument(stored, body)
       if isOwner, document.note == nil {
-        do { document.job = try await begin(document, body, after: previous) } catch let error
-          as ServiceError
+        do { document.job = try await begin(document, body) } catch let error as ServiceError
           where error.isOfDocument
         {
           document.trouble = .init(error)
@@ -239,12 +237,10 @@ package final class ReplicatorDocuments: Sendable {
   }
 
   /// Begins a replication.
-  /// - Parameter previous: the one that it replaces.
   /// - Returns: its id.
   /// - Throws: 400 and 501 for a document that is wrong; 503 while a request's replication is the same.
   private func begin(
-    _ document: ReplicatorDocument, _ body: JSONNode,
-    after previous: Task<ReplicationJobs.Outcome, Never>?
+    _ document: ReplicatorDocument, _ body: JSONNode
   ) async throws -> String {
     let request = try ReplicationRequest(
       try await seal.opened(body), own: try own(document, body))
@@ -254,9 +250,7 @@ package final class ReplicatorDocuments: Sendable {
     }
     let id = request.id(on: server)
     let reference = ReplicationJob.Reference(database: database.name.text, id: document.id.text)
-    let beginning = jobs.begin(
-      request, on: server, of: reference, after: previous
-    ) { [weak self] job in
+    let beginning = jobs.begin(request, on: server, of: reference) { [weak self] job in
       await self?.complete(document, job)
     }
     guard case .taken(let other) = beginning else { return id }

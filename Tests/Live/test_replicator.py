@@ -191,16 +191,22 @@ def test_continuous_one_follows_until_it_is_ended(pair):
     again = here.call("POST", "/_replicate", json={"replication_id": job, "cancel": True})
     assert again.status_code == 404
     source.put("c", n=3)
-    replicate(here, *names, **body)
+    replicate(here, *names, **{**body, "checkpoint_interval": 3_600_000})
     # The work of the request that began it does not end with it.
     for part in range(5):
         source.bulk(*({"_id": f"late{part}-{n}", "n": n} for n in range(100)))
         wait_until(lambda: target.call("GET", f"/late{part}-99").status_code == 200)
     events = here.call("GET", "/_scheduler/jobs/" + job).json()["history"]
     assert [event["type"] for event in events] == ["started", "added"], events
-    wait_until(lambda: target.call("GET", "/c").status_code == 200)
+    last = source.changes()["last_seq"]
+    wait_until(lambda: tasks(here, job)[0]["through_seq"] == last)
+    assert tasks(here, job)[0]["checkpointed_source_seq"] != last
     ended = replicate(here, *names, **body, cancel=True)
     assert ended.json() == {"ok": True, "_local_id": job}
+    # As in CouchDB, one that is ended notes how far it has come.
+    logs = [end.call("GET", "/_local/" + job.split("+")[0]).json() for end in (source, target)]
+    assert [log["source_last_seq"] for log in logs] == [last, last]
+    assert logs[0]["history"][0]["docs_written"] >= 501
 
 
 def tasks(administrator, job):

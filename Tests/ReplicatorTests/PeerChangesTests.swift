@@ -48,7 +48,8 @@ struct PeerChangesTests {
       var progress = Replication.Progress()
       (progress.changes, progress.pending) = (1 << 50, read)
       let task = Task<ReplicationJobs.Outcome, Never> { .failure(.cancelled) }
-      var job = ReplicationJob(id: "x", request, of: nil, at: Timestamp(milliseconds: 0), task)
+      var job = ReplicationJob(
+        id: "x", base: "x", number: 1, request, of: nil, at: Timestamp(milliseconds: 0), task)
       job.note(progress, at: Timestamp(milliseconds: 0))
       #expect(job.plainCounts["total"]?.int == (1 << 50) + read)
     }

@@ -23,7 +23,7 @@ import Testing
       let request = try ReplicationRequest(
         ParsedJSON(Array(body.utf8), limits: .small).root, own: own)
       let reference = ReplicationJob.Reference(database: "_remotes", id: id.text)
-      guard case .begun = jobs.begin(request, on: "server", of: reference, after: nil, { _ in })
+      guard case .begun = jobs.begin(request, on: "server", of: reference, { _ in })
       else {
         Issue.record("\(number) has not begun")
         return

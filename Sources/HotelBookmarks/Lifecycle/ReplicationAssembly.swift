@@ -68,13 +68,15 @@ struct ReplicationAssembly: Sendable {
 extension ReplicationAssembly: Replications {
   func replicate(
     _ body: JSONNode, on server: String, by user: String?
-  ) throws -> ReplicationReply {
+  ) async throws -> ReplicationReply {
     switch try jobs.replicate(body, on: server, by: user) {
-    case .absent: .absent
-    case .cancelled(let id): .cancelled(id)
-    case .continuous(let id): .continuous(id)
+    case .absent: return .absent
+    case .cancelled(let id, let task):
+      _ = await task.value
+      return .cancelled(id)
+    case .continuous(let id): return .continuous(id)
     case .once(_, let task):
-      .once { await task.value.mapError { .init(error: $0.error, reason: $0.reason) } }
+      return .once { await task.value.mapError { .init(error: $0.error, reason: $0.reason) } }
     }
   }
 
