@@ -137,7 +137,7 @@ let package = Package(
       "Replicator",
       [
         "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", crypto, metrics, nioCore,
-        .product(name: "NIOHTTP1", package: "swift-nio"),
+        nioPosix, .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ]),
     floor(

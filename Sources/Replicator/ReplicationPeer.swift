@@ -3,6 +3,7 @@ import Documents
 import IPAddresses
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import Scheduling
 
 /// A database at one end of a replication, reached by CouchDB's protocol: this server's own by a socket, others' by
@@ -10,9 +11,9 @@ import Scheduling
 struct ReplicationPeer: Sendable {
   /// How often a request is sent that gets no answer, or 408, 429 or 5xx, as in CouchDB (`retries_per_request`).
   static let attempts = 5
-  /// The wait before the second attempt; each further one is twice as long. A random part is subtracted, up to the half.
   /// The same for the requests to this peer.
   var attempts = Self.attempts
+  /// The wait before the second attempt; each further one is twice as long. A random part is subtracted, up to the half.
   static let pause = Duration.milliseconds(250)
   /// How long a peer may take until an answer begins.
   private static let patience = TimeAmount.seconds(90)
@@ -160,7 +161,18 @@ struct ReplicationPeer: Sendable {
     case let refusal as AddressRefusal:
       ReplicationFailure(
         "forbidden", "\(name) leads to address \(refusal.address), which is not allowed")
-    default: ReplicationFailure.unreachable(name, String(describing: error))
+    case let error as NIOConnectionError where error.connectionErrors.isEmpty:
+      ReplicationFailure("nxdomain", "could not resolve \(name)")
+    default: ReplicationFailure.unreachable(name, Self.words(error))
     }
+  }
+
+  /// An error without the places in source files that the errors of TLS name: ` at /…`.
+  private static func words(_ error: any Error) -> String {
+    let text = String(describing: error)
+    let parts = text.split(separator: " at /", omittingEmptySubsequences: false)
+    return parts.enumerated().map { index, part in
+      index == 0 ? part : part.drop { !",])".contains($0) }
+    }.joined()
   }
 }

@@ -67,6 +67,29 @@ import Testing
     await clients.shutdown()
   }
 
+  @Test func failedConnectionsAreNamedInWords() async throws {
+    struct HandshakeError: Error, CustomStringConvertible {
+      let description = "failed([Error: 1 VERSION at /built/tls.cc:127, Error: 2 at /ssl.cc:3])"
+    }
+    let clients = PeerClients(socket: "/nonexistent/socket", addresses: .publicOnly) { _ in "" }
+    let end = try ReplicationEndpoint(
+      ParsedJSON(Array(#""https://none.invalid/db""#.utf8), limits: .small).root, as: "source")
+    let person = try #require(AccountID(String(repeating: "0", count: 32)))
+    let persons = clients.peer(end, of: person)
+    var peer = clients.peer(end)
+    peer.attempts = 1
+    let name = "https://none.invalid/db/"
+    var failures: [any Error] = [peer.failure(HandshakeError()), persons.failure(HandshakeError())]
+    do { _ = try await peer.open() } catch { failures.append(error) }
+    #expect(
+      failures.map { $0 as? ReplicationFailure } == [
+        .unreachable(name, "failed([Error: 1 VERSION, Error: 2])"),
+        .unreachable(name, "it can't be reached"),
+        ReplicationFailure("nxdomain", "could not resolve \(name)"),
+      ])
+    await clients.shutdown()
+  }
+
   @Test func answersOfAPersonsRemoteAreReadOnThePersonsAccount() async throws {
     let (account, seats) = (ProcessorAccount(), Seats(stores: .forStores()))
     let clients = PeerClients(
