@@ -107,8 +107,9 @@ struct DeliveryTests {
     for (days, cause) in [(13, Delivery.Cause.behindCheckpoint), (15, .deviceNotSeen)] {
       let device = SyncDevice(id: "d", seen: Timestamp(seconds: 0), position: 0)
       let found = document.delivery(
-        to: device, isConnected: false, ahead: 0, at: Timestamp(seconds: Int64(days) * day))
+        to: device, isConnected: false, ahead: 1, at: Timestamp(seconds: Int64(days) * day))
       #expect(found.cause == cause && found.state == .pending)
+      #expect(found.reason.hasSuffix(": 1") == (cause == .behindCheckpoint))
     }
   }
 

@@ -147,6 +147,6 @@ package struct DeliveredDocument: Sendable {
     }
     return Delivery(
       .pending, .behindCheckpoint,
-      "The device has confirmed earlier changes only; it gets \(ahead) others first")
+      "The device has confirmed earlier changes only. Changes that it gets before: \(ahead)")
   }
 }
