@@ -28,6 +28,9 @@ package struct PeerClients: Sendable {
   private let addresses: AddressRule
   private let tokens: PersonTokens
   private let work: WorkMaker
+  /// Counts the refused addresses.
+  private let blocked = Counter(
+    label: "ssrf_blocked_total", dimensions: [("upstream", "replication")])
   private let remote: HTTPClient
   private let local: HTTPClient
   /// The URL below which this server's databases are.
@@ -46,10 +49,9 @@ package struct PeerClients: Sendable {
     local = HTTPClient(
       eventLoopGroupProvider: .singleton, configuration: Self.configuration())
     var configuration = Self.configuration()
-    let blocked = Counter(label: "ssrf_blocked_total", dimensions: [("upstream", "replication")])
     // The HTTP client calls this for each new connection, after the handshake of TLS if there is one, and sends nothing
     // of a request before it has completed.
-    configuration.http1_1ConnectionDebugInitializer = { channel in
+    configuration.http1_1ConnectionDebugInitializer = { [blocked] channel in
       guard !addresses.allows(channel.remoteAddress?.ipAddress) else {
         return channel.eventLoop.makeSucceededVoidFuture()
       }
@@ -84,18 +86,30 @@ package struct PeerClients: Sendable {
         endpoint, base: localBase + PathSegment.encode(endpoint.name) + "/", http: local,
         tokens: tokens, pace: .administrators, isPersons: person != nil, work: personsWork)
     case .remote(let url):
+      var refused: (@Sendable () -> AddressRefusal)?
+      if let refusal = refusal(of: url) {
+        refused = { [blocked] in
+          blocked.increment()
+          return refusal
+        }
+      }
       return ReplicationPeer(
         endpoint, base: url.base, http: remote, tokens: tokens,
         pace: person == nil ? .administrators : .people, isPersons: person != nil,
-        work: personsWork)
+        work: personsWork, refused: refused)
     }
+  }
+
+  /// Why nothing is connected to the host of a URL; nil for a permitted address, and for a name.
+  private func refusal(of url: RemoteURL) -> AddressRefusal? {
+    let host = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host
+    return IPAddress(host) == nil || addresses.allows(host) ? nil : AddressRefusal(address: host)
   }
 
   /// Whether an end may be another server, as far as its URL tells: false for an address that is not permitted.
   func allows(_ endpoint: ReplicationEndpoint) -> Bool {
     guard case .remote(let url) = endpoint.place else { return false }
-    let host = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host
-    return IPAddress(host) == nil || addresses.allows(host)
+    return refusal(of: url) == nil
   }
 
   /// Closes all connections. Running requests fail.

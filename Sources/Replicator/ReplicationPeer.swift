@@ -31,12 +31,15 @@ struct ReplicationPeer: Sendable {
   private let isPersons: Bool
   /// Makes the work that computes with its answers; nil for work that nobody pays for.
   private let work: @Sendable () -> Work?
+  /// Counts a request to an address that is not permitted, and says which it is; nil for a permitted one, and for a name.
+  private let refused: (@Sendable () -> AddressRefusal)?
 
   init(
     _ endpoint: ReplicationEndpoint, base: String, http: HTTPClient,
     tokens: PersonTokens, pace: PeerPace.Limits, isPersons: Bool,
-    work: @escaping @Sendable () -> Work?
+    work: @escaping @Sendable () -> Work?, refused: (@Sendable () -> AddressRefusal)? = nil
   ) {
+    self.refused = refused
     (self.tokens, self.pace, self.isPersons, self.work) = (tokens, pace, isPersons, work)
     name = endpoint.name
     (self.endpoint, self.base, self.http) = (endpoint, base, http)
@@ -120,10 +123,11 @@ struct ReplicationPeer: Sendable {
   /// Sends a request once.
   /// - Parameter patience: how long the peer may take until its answer begins.
   /// - Returns: the answer, whose body is not read yet.
-  /// - Throws: the client's errors; ``ReplicationFailure`` for a redirect.
+  /// - Throws: the client's errors; ``AddressRefusal``; ``ReplicationFailure`` for a redirect.
   func begin(
     _ request: HTTPClientRequest, within patience: TimeAmount = ReplicationPeer.patience
   ) async throws -> HTTPClientResponse {
+    if let refused { throw refused() }
     var request = request
     if case .own(let person) = endpoint.place {
       request.headers.replaceOrAdd(
