@@ -226,18 +226,21 @@ extension ReplicationPeer {
   ///   to be sent.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``.
   func write(_ documents: [[UInt8]]) async throws -> Int? {
-    var writer = JSONWriter(reserving: documents.reduce(64) { $0 + $1.count + 1 })
-    writer.beginObject()
-    writer.member("new_edits", false)
-    writer.name("docs")
-    writer.beginArray()
-    for document in documents {
-      writer.raw(document)
-      try await Slice.giveWay()
+    let body = try await computing {
+      var writer = JSONWriter(reserving: documents.reduce(64) { $0 + $1.count + 1 })
+      writer.beginObject()
+      writer.member("new_edits", false)
+      writer.name("docs")
+      writer.beginArray()
+      for document in documents {
+        writer.raw(document)
+        try await Slice.giveWay()
+      }
+      writer.endArray()
+      writer.endObject()
+      return writer.bytes
     }
-    writer.endArray()
-    writer.endObject()
-    let answer = try await send(.POST, "_bulk_docs", body: writer.bytes)
+    let answer = try await send(.POST, "_bulk_docs", body: body)
     switch answer.status {
     case 201, 202:
       return try await computing {

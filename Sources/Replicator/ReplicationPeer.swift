@@ -47,7 +47,7 @@ struct ReplicationPeer: Sendable {
 
   /// Computes with an answer, on the account of the person whose remote it is. The step waits for nothing but its slices.
   func computing<Value>(_ step: () async throws -> Value) async throws -> Value {
-    guard let work = self.work() else { return try await step() }
+    guard let work = self.work() else { return try await Slice.unpaid(step) }
     return try await Work.$current.withValue(work) {
       await work.begin()
       defer { work.finish() }

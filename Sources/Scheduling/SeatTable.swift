@@ -111,7 +111,7 @@ struct SeatTable {
   }
 }
 
-/// When the present slice of a request began.
+/// When the present slice of a request began, or of a task for which nobody pays.
 final class SliceStart: Sendable {
   private let begun: Atomic<Int64>
 
@@ -122,6 +122,8 @@ final class SliceStart: Sendable {
   var nanoseconds: Int64 { begun.load(ordering: .relaxed) }
 
   func begin() { begun.store(SliceClock.now, ordering: .relaxed) }
+
+  func isOver(at now: Int64 = SliceClock.now) -> Bool { now - nanoseconds >= Slice.nanoseconds }
 
   /// - Returns: when the slice began; 0 if it has ended already.
   func end() -> Int64 { begun.exchange(0, ordering: .relaxed) }

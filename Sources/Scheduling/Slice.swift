@@ -43,10 +43,28 @@ package struct Slice: Sendable {
   /// Whether the calling task works for a request that has ended.
   package static var isEnded: Bool { Work.current?.hasEnded ?? false }
 
+  /// When the present slice of a task began for which nobody pays; see ``unpaid(_:)``.
+  @TaskLocal private static var start: SliceStart?
+
+  /// Computes something for which nobody pays, and gives way once per slice. Elsewhere such a task does so at each
+  /// ``giveWay()``, which costs a microsecond.
+  package static func unpaid<Value>(
+    _ body: () async throws -> Value
+  ) async rethrows -> Value {
+    let start = SliceStart()
+    start.begin()
+    return try await $start.withValue(start, operation: body)
+  }
+
   /// Suspends the task when its slice is over and others are to be served first.
   /// - Throws: ``WorkEnded`` when the request has ended; see ``Work/Ending``.
   package static func giveWay() async throws(WorkEnded) {
-    guard let work = Work.current else { return await Task.yield() }
+    guard let work = Work.current else {
+      guard start?.isOver() ?? true else { return }
+      await Task.yield()
+      start?.begin()
+      return
+    }
     await work.giveWay()
     if work.hasEnded { throw WorkEnded() }
   }

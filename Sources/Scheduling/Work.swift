@@ -168,9 +168,7 @@ package final class Work: Sendable {
   }
 
   /// Whether the slice is over, or the request has ended.
-  package var isSliceOver: Bool {
-    hasEnded || SliceClock.now - slice.nanoseconds >= Slice.nanoseconds
-  }
+  package var isSliceOver: Bool { hasEnded || slice.isOver() }
 
   /// Whether the work has a place or a seat.
   var isSeated: Bool { lease.load(ordering: .relaxed) != 0 }

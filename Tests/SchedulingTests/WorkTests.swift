@@ -54,6 +54,18 @@ import Testing
     await threads.stop()
   }
 
+  /// Regression: a task for which nobody pays gave way for each element of its loops.
+  @Test func unpaidTaskHasSlicesOfTheSameLength() async throws {
+    let start = SliceStart(7)
+    #expect(!start.isOver(at: 6 + Slice.nanoseconds) && start.isOver(at: 7 + Slice.nanoseconds))
+    let count = try await Slice.unpaid {
+      for _ in 0..<10 { try await Slice.giveWay() }
+      return 10
+    }
+    #expect(count == 10)
+    await #expect(throws: WorkEnded.self) { try await Slice.unpaid { throw WorkEnded() } }
+  }
+
   @Test func endedWorkGoesNoFurther() async throws {
     let seats = Seats(stores: .forStores())
     await #expect(throws: WorkEnded.self) {
