@@ -179,7 +179,8 @@ package final class ReplicationJobs: Sendable {
     // Detached: the job goes on after the request, whose work would end it.
     let task = Task.detached {
       for task in previous { _ = await task.value }
-      let outcome = await self.attempts(at: request, id, base: base, isKept: completion != nil)
+      let outcome = await self.attempts(
+        at: request, id, number, base: base, isKept: completion != nil)
       if !Task.isCancelled, case .success = outcome, let job = self.job(id) {
         await completion?(job)
       }
@@ -264,7 +265,7 @@ package final class ReplicationJobs: Sendable {
   /// Runs a replication: once, or again after each failure.
   /// - Parameter isKept: whether one that is not continuous runs again, too.
   private func attempts(
-    at request: ReplicationRequest, _ id: String, base: String, isKept: Bool
+    at request: ReplicationRequest, _ id: String, _ number: Int, base: String, isKept: Bool
   ) async -> Outcome {
     let places = request.person == nil ? administrators : people
     let taken = try? await places.running.take(for: request.person)
@@ -278,20 +279,20 @@ package final class ReplicationJobs: Sendable {
         let replication = Replication(
           request: request, id: base, source: clients.peer(request.source, of: request.person),
           target: clients.peer(request.target, of: request.person), now: now,
-          report: { [weak self] in self?.note($0, of: id) }, openings: places.opening,
+          report: { [weak self] in self?.note($0, of: id, number) }, openings: places.opening,
           turns: places.copying, place: place)
-        change(id) { $0.start(at: $1) }
+        change(id, number) { $0.start(at: $1) }
         return .success(try await replication.run())
       } catch is CancellationError {
         return .failure(.cancelled)
       } catch is Replication.Displaced {
-        change(id) { $0.stop(at: $1) }
+        change(id, number) { $0.stop(at: $1) }
         guard (try? await place.takeAgain()) != nil else { return .failure(.cancelled) }
         continue
       } catch {
         failure = error as? ReplicationFailure ?? .unexpected(error)
       }
-      change(id, isFailure: true) { $0.crash(failure, at: $1) }
+      change(id, number, isFailure: true) { $0.crash(failure, at: $1) }
       guard request.isContinuous || isKept else { return .failure(failure) }
       place.give()
       // One that ran for long begins again with short pauses.
@@ -304,9 +305,9 @@ package final class ReplicationJobs: Sendable {
     }
   }
 
-  private func note(_ progress: Replication.Progress, of id: String) {
+  private func note(_ progress: Replication.Progress, of id: String, _ number: Int) {
     state.withLock { state in
-      guard let job = state.jobs[id] else { return }
+      guard let job = state.jobs[id], job.number == number else { return }
       let (known, new) = (job.progress.statistics, progress.statistics)
       if job.hasProgress {
         state.counts.written += max(0, new.written - known.written)
@@ -318,11 +319,12 @@ package final class ReplicationJobs: Sendable {
   }
 
   private func change(
-    _ id: String, isFailure: Bool = false, _ change: (inout ReplicationJob, Timestamp) -> Void
+    _ id: String, _ number: Int, isFailure: Bool = false,
+    _ change: (inout ReplicationJob, Timestamp) -> Void
   ) {
     state.withLock { state in
       if isFailure { state.counts.failed += 1 }
-      guard var job = state.jobs[id] else { return }
+      guard var job = state.jobs[id], job.number == number else { return }
       change(&job, now())
       state.jobs[id] = job
       noteChange(of: job, &state)
