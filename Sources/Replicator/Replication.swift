@@ -136,7 +136,8 @@ struct Replication: Sendable {
       if run.isCurrent {
         // The wait needs no turn, so it keeps nothing in memory that another one could need.
         turn.give()
-        none = try await source.noChanges(since: run.progress.highest, of: request)
+        none = try await source.noChanges(
+          since: run.progress.highest, of: request, for: run.wait(request))
         try await turn.takeAgain()
       } else if turn.isWanted {
         while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
@@ -267,6 +268,16 @@ extension Replication {
     }
 
     mutating func noteCheckpoint() { checkpointed = .now }
+
+    /// How long the source may wait for a change: until the next checkpoint, if there is something to note.
+    func wait(_ request: ReplicationRequest) -> Duration {
+      let waits = ReplicationPeer.waits
+      guard request.usesCheckpoints, progress.through != progress.committed else {
+        return waits.upperBound
+      }
+      let rest = request.checkpointInterval - (ContinuousClock.now - checkpointed)
+      return min(max(rest, waits.lowerBound), waits.upperBound)
+    }
   }
 
   /// Opens both ends and compares their checkpoints.

@@ -95,30 +95,30 @@ extension ReplicationPeer {
 }
 
 extension ReplicationPeer {
-  /// How long a source may wait for the first change, in milliseconds.
-  private static let longestWait = 20_000
+  /// How long a source may wait for the first change.
+  static let waits = Duration.milliseconds(100)...Duration.seconds(20)
 
   /// Waits at the source until there is a change.
   /// - Returns: the answer if there is none for a while; nil if there are some, which are still to be read.
   /// - Throws: ``ReplicationFailure``.
   func noChanges(
-    since: JSONValue, of request: ReplicationRequest
+    since: JSONValue, of request: ReplicationRequest, for wait: Duration
   ) async throws -> PeerChanges? {
     do {
-      let answer = try await changes(since: since, limit: 1, of: request, isWaiting: true)
+      let answer = try await changes(since: since, limit: 1, of: request, waiting: wait)
       return answer.rows.isEmpty ? answer : nil
     } catch is TooLongAnswer { return nil }
   }
 
   /// Reads changes.
-  /// - Parameter isWaiting: whether the source waits until there is one. Such an answer is short.
+  /// - Parameter wait: how long the source waits until there is one; nil for not at all. Such an answer is short.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``.
   func changes(
-    since: JSONValue, limit: Int, of request: ReplicationRequest, isWaiting: Bool = false
+    since: JSONValue, limit: Int, of request: ReplicationRequest, waiting wait: Duration? = nil
   ) async throws -> PeerChanges {
-    let longest = isWaiting ? PeerAnswer.shortBytes : PeerAnswer.maximumBytes
+    let longest = wait == nil ? PeerAnswer.maximumBytes : PeerAnswer.shortBytes
     let since = since.sequenceText
-    let (feed, wait) = (isWaiting ? "longpoll" : "normal", String(Self.longestWait))
+    let milliseconds = (wait ?? Self.waits.upperBound) / .milliseconds(1)
     let (style, most) = (request.winnersOnly ? "main_only" : "all_docs", String(limit))
     let (filter, body): (String?, [UInt8]?) =
       switch request.filter {
@@ -131,8 +131,8 @@ extension ReplicationPeer {
     let answer = try await send(
       body == nil ? .GET : .POST, "_changes",
       [
-        "feed": feed, "style": style, "since": since, "limit": most, "timeout": wait,
-        "filter": filter,
+        "feed": wait == nil ? "normal" : "longpoll", "style": style, "since": since,
+        "limit": most, "timeout": String(Int(milliseconds)), "filter": filter,
       ], body: body, upTo: longest)
     guard answer.status == 200 else { throw await refused(answer, "changes") }
     return try await computing {

@@ -123,6 +123,26 @@ struct ReplicationLogTests {
     #expect(run.progress.pending == nil)
   }
 
+  /// Regression: what was copied before a wait was noted after it, up to 20 seconds late.
+  @Test func waitForAChangeEndsAtTheNextCheckpoint() throws {
+    let session = ReplicationSession(
+      id: "s", began: Timestamp(milliseconds: 0), since: 0, history: [], isByDocuments: false)
+    var run = Replication.Run(
+      session, times: ("1", "2"), logs: (ReplicationLog(), ReplicationLog()), .init(), answer: [:])
+    let waits = ReplicationPeer.waits
+    for (options, committed, isShort) in [
+      (#""checkpoint_interval":1000"#, JSONValue(0), true),
+      (#""checkpoint_interval":1000"#, 7, false), (#""checkpoint_interval":3600000"#, 0, false),
+      (#""checkpoint_interval":1000,"use_checkpoints":false"#, 0, false),
+    ] {
+      let body = #"{"source":"a","target":"b","continuous":true,\#(options)}"#
+      let request = try ReplicationRequest(ParsedJSON(Array(body.utf8), limits: .small).root)
+      (run.progress.through, run.progress.committed) = (7, committed)
+      let wait = run.wait(request)
+      #expect(isShort ? wait <= .seconds(1) : wait == waits.upperBound)
+    }
+  }
+
   @Test func onlyTheAskedRevisionIsTaken() throws {
     let asked = MissingRevision(id: "a", revision: "2-b", ancestors: [])
     for (text, isTaken) in [
