@@ -122,10 +122,7 @@ struct AccountController: Sendable {
       writer.member("id", session.principal.id.text)
       writer.member("username", session.principal.username ?? "")
       writer.token(session.token, isForCookie: isForCookie)
-      if let adoption {
-        writer.name("adoption")
-        writer.adoption(adoption)
-      }
+      if let adoption { writer.object("adoption") { $0.adoption(adoption) } }
     }
   }
 }
@@ -138,19 +135,15 @@ extension JSONWriter {
     member("expiresAt", token.expiresAt.rfc3339)
   }
 
-  /// Writes an adoption, with the hotels in which the guest's words stand only in an earlier revision.
+  /// Writes the members of an adoption, with the hotels in which the guest's words stand only in an earlier revision.
   mutating func adoption(_ adoption: TakenOver) {
-    beginObject()
     member("id", adoption.guest.text)
     member("bookmarks", adoption.bookmarks)
     member("time", adoption.time.rfc3339)
     member("undoableUntil", adoption.undoableUntil.rfc3339)
-    array("differing", of: adoption.differing) { hotel, writer in
-      writer.beginObject()
+    objects("differing", of: adoption.differing) { hotel, writer in
       writer.member("id", hotel.id)
       writer.member("rev", hotel.revision.description)
-      writer.endObject()
     }
-    endObject()
   }
 }

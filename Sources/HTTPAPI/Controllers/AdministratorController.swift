@@ -51,7 +51,12 @@ struct AdministratorController: Sendable {
     let names = try await names(of: kind, after: after, limit: limit + 1)
     let figures = try await engine.figures(of: Array(names.prefix(limit)))
     return .json { writer in
-      writer.array(list, of: figures) { write($0, to: &$1) }
+      writer.objects(list, of: figures) { store, writer in
+        writer.member("name", store.name.shownName)
+        writer.member("kind", StoreKind(of: store.name).rawValue)
+        writer.member("isOpen", stores.isInUse(store.name))
+        Self.write(store, to: &writer)
+      }
       if names.count > limit, let last = figures.last { writer.member("next", last.name.key) }
     }
   }
@@ -69,15 +74,6 @@ struct AdministratorController: Sendable {
         in: namespace, after: isReached ? after?.key : nil, limit: limit - names.count)
     }
     return names
-  }
-
-  private func write(_ store: StoreFigures, to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.member("name", store.name.shownName)
-    writer.member("kind", StoreKind(of: store.name).rawValue)
-    writer.member("isOpen", stores.isInUse(store.name))
-    Self.write(store, to: &writer)
-    writer.endObject()
   }
 
   /// Writes what is known of a store, and omits the rest.
@@ -135,16 +131,11 @@ struct AdministratorController: Sendable {
     let figures = try await engine.figures(of: ids.map(StoreName.list))
     let members = try await lists.memberCounts(of: ids)
     return .json { writer in
-      writer.name("lists")
-      writer.beginArray()
-      for ((id, store), count) in zip(zip(ids, figures), members) {
-        writer.beginObject()
-        writer.member("id", id.text)
-        writer.member("members", count)
-        Self.write(store, to: &writer)
-        writer.endObject()
+      writer.objects("lists", of: zip(zip(ids, figures), members)) { found, writer in
+        writer.member("id", found.0.0.text)
+        writer.member("members", found.1)
+        Self.write(found.0.1, to: &writer)
       }
-      writer.endArray()
       if names.count > limit, let last = ids.last { writer.member("next", last.text) }
     }
   }

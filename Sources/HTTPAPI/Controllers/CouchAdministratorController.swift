@@ -121,15 +121,11 @@ struct CouchAdministratorController: Sendable {
       }
     }
     return .list(rows) { row, writer in
-      writer.beginObject()
-      writer.member("key", row.name)
-      if let info = row.info {
-        writer.name("info")
-        writer.raw(info)
-      } else {
+      writer.object { writer in
+        writer.member("key", row.name)
+        if let info = row.info { return writer.member("info", raw: info) }
         writer.member("error", "not_found")
       }
-      writer.endObject()
     }
   }
 }

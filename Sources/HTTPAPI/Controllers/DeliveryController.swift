@@ -101,7 +101,7 @@ struct DeliveryController: Sendable {
       return refused.filter { $0.isSent(by: label) }
     }
     return .json { writer in
-      writer.array("items", of: refused) { refused, writer in refused.write(to: &writer) }
+      writer.objects("items", of: refused) { $0.write(to: &$1) }
     }
   }
 
@@ -208,7 +208,6 @@ extension Delivery {
 
 extension RefusedRevision {
   fileprivate func write(to writer: inout JSONWriter) {
-    writer.beginObject()
     writer.member("id", id.text)
     writer.member("rev", revision.description)
     writer.member("deleted", isDeleted)
@@ -222,6 +221,5 @@ extension RefusedRevision {
     if let name = device?.name { writer.member("name", name) }
     if let agent = device?.agent { writer.member("agent", agent) }
     if let body { writer.member("document", raw: body) }
-    writer.endObject()
   }
 }

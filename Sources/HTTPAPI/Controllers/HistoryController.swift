@@ -47,7 +47,7 @@ struct HistoryController: Sendable {
       Set(page.revisions.compactMap { $0.kept?.arrival?.author.user }))
     return .json { writer in
       writer.member("id", id.text)
-      writer.array("revisions", of: page.revisions) { $0.write(to: &$1, names) }
+      writer.objects("revisions", of: page.revisions) { $0.write(to: &$1, names) }
       if let next = page.next { writer.member("next", next.description) }
     }
   }
@@ -109,21 +109,18 @@ extension RestoreRequest {
 }
 
 extension PastRevision {
-  /// Writes the revision as an object. It names the author if `names` has a name for them.
+  /// Writes the revision's members. It names the author if `names` has a name for them.
   fileprivate func write(to writer: inout JSONWriter, _ names: [AccountID: PersonName]) {
-    writer.beginObject()
     writer.member("rev", revision.description)
     if let parent { writer.member("parent", parent.description) }
     if let arrival = kept?.arrival {
       writer.member("time", arrival.time.rfc3339)
-      writer.name("by")
-      arrival.author.write(to: &writer, names)
+      writer.object("by") { arrival.author.write(to: &$0, names) }
     }
     writer.member("current", isCurrent)
     writer.member("deleted", isDeleted)
     writer.member("conflicting", isConflicting)
     writer.member("kept", kept != nil)
-    writer.endObject()
   }
 }
 
@@ -133,9 +130,8 @@ extension Author {
     if case .user(let id) = self { id } else { nil }
   }
 
-  /// Writes the author as an object. It names a user if `names` has a name for them.
+  /// Writes the author's members. It names a user if `names` has a name for them.
   func write(to writer: inout JSONWriter, _ names: [AccountID: PersonName]) {
-    writer.beginObject()
     switch self {
     case .guest: writer.member("kind", "guest")
     case .user: writer.member("kind", "user")
@@ -143,6 +139,5 @@ extension Author {
     case .server: writer.member("kind", "server")
     }
     if let name = user.flatMap({ names[$0] }) { writer.person(name, as: "name") }
-    writer.endObject()
   }
 }

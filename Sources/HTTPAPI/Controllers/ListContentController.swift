@@ -127,8 +127,7 @@ struct ListContentController: Sendable {
         writer.member("deleted", event.isDeleted)
         if let arrival = event.arrival {
           writer.member("time", arrival.time.rfc3339)
-          writer.name("by")
-          arrival.author.write(to: &writer, names)
+          writer.object("by") { arrival.author.write(to: &$0, names) }
         }
         if let former = event.former { writer.member("former", former.description) }
       }

@@ -239,12 +239,10 @@ extension JSONWriter {
     member("markdown", list.markdown)
     days(list.dates)
     member("owner", list.members.owner?.username ?? "")
-    array("members", of: list.members.all) { member, writer in
-      writer.beginObject()
+    objects("members", of: list.members.all) { member, writer in
       writer.person(member.name)
       writer.member("role", member.role.rawValue)
       writer.member("joinedAt", member.joinedAt.rfc3339)
-      writer.endObject()
     }
     member("updatedAt", list.updatedAt.rfc3339)
     member("couch", url + "/couch/list-" + list.id.text)

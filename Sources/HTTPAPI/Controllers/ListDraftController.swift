@@ -20,7 +20,7 @@ struct ListDraftController: Sendable {
         let id = try await call.listID(for: person, in: lists)
         let drafts = try await lists.drafts(on: id, of: person.id)
         return .json { writer in
-          writer.array("drafts", of: drafts) { draft, writer in Self.write(draft, to: &writer) }
+          writer.objects("drafts", of: drafts) { Self.write($0, to: &$1) }
         }
       },
       Route(.delete, "/v1/lists/{listID}/bookmarks/{hotelID}/draft", access: .person, answer: .kept)
@@ -183,7 +183,6 @@ struct ListDraftController: Sendable {
   }
 
   private static func write(_ draft: ListDraft, to writer: inout JSONWriter) {
-    writer.beginObject()
     switch draft.subject {
     case .bookmark(let id):
       writer.member("kind", "bookmark")
@@ -196,7 +195,6 @@ struct ListDraftController: Sendable {
     if let base = draft.base { writer.member("base", base.description) }
     if draft.content == nil { writer.member("deleted", true) }
     writer.member("updatedAt", draft.updatedAt.rfc3339)
-    writer.endObject()
   }
 }
 

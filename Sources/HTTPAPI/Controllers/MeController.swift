@@ -85,11 +85,15 @@ struct MeController: Sendable {
       if let name { writer.person(name) }
       writer.member("store", person.storeName)
       writer.member("couch", address.couchURL(for: call) + "/" + person.storeName)
-      writer.name("usage")
-      Self.write(
-        documents: usage?.documents ?? 0, bytes: usage?.bytes ?? 0, to: &writer)
-      writer.name("quota")
-      Self.write(documents: quota.documents, bytes: quota.bytes, to: &writer)
+      for (name, documents, bytes) in [
+        ("usage", usage?.documents ?? 0, usage?.bytes ?? 0),
+        ("quota", quota.documents, quota.bytes),
+      ] {
+        writer.object(name) { writer in
+          writer.member("documents", Int(documents))
+          writer.member("bytes", Int(bytes))
+        }
+      }
       if let expires = renewed?.expiresAt ?? person.expiresAt {
         writer.member("expiresAt", expires.rfc3339)
       }
@@ -100,15 +104,8 @@ struct MeController: Sendable {
   private func listAdoptions(_ call: Call, _ person: Principal) async throws -> Response {
     let adoptions = try await hotels.adoptions(in: person.store)
     return .json { writer in
-      writer.array("adoptions", of: adoptions) { adoption, writer in writer.adoption(adoption) }
+      writer.objects("adoptions", of: adoptions) { $1.adoption($0) }
     }
-  }
-
-  private static func write(documents: Int64, bytes: Int64, to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.member("documents", Int(documents))
-    writer.member("bytes", Int(bytes))
-    writer.endObject()
   }
 
   /// Erases the caller. Their own lists are deleted, or pass to another member if the query asks for that.

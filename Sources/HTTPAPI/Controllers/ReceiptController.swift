@@ -33,8 +33,7 @@ struct ReceiptController: Sendable {
         writer.name("changed")
         KeptAnswer.append(answer.changes, to: &writer)
       }
-      writer.name("answer")
-      write(answer, to: &writer)
+      writer.object("answer") { write(answer, to: &$0) }
     case .rejected(let answer):
       writer.member("status", "rejected")
       let problem = try? JSONValue(parsing: answer.body, limits: .request)
@@ -45,12 +44,10 @@ struct ReceiptController: Sendable {
 
   /// Writes the answer that the client would have got if it had waited.
   private static func write(_ answer: KeptAnswer, to writer: inout JSONWriter) {
-    writer.beginObject()
     writer.member("status", answer.status)
     writer.object("headers") { writer in
       for field in answer.fields { writer.member(field.name, field.value) }
     }
     if !answer.body.isEmpty { writer.member("body", raw: answer.body) }
-    writer.endObject()
   }
 }

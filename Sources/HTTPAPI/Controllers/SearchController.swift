@@ -45,17 +45,16 @@ struct SearchController: Sendable {
     if let person, page.source == .upstream || page.source == .cache {
       refresher.refresh(page.hotels.filter { bookmarked.contains($0.id) }, in: person.store)
     }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("source", page.source.rawValue)
-    if let total = page.total { writer.member("total", total) }
-    if page.hasMostOnly { writer.member("matched", "most") }
-    try writer.array("hotels", of: page.hotels) { hotel, writer in
-      writer.raw(try HotelJSON.bytes(hotel, isBookmarked: bookmarked.contains(hotel.id)))
+    let bytes = try JSONWriter.object { writer in
+      writer.member("source", page.source.rawValue)
+      if let total = page.total { writer.member("total", total) }
+      if page.hasMostOnly { writer.member("matched", "most") }
+      try writer.array("hotels", of: page.hotels) { hotel, writer in
+        writer.raw(try HotelJSON.bytes(hotel, isBookmarked: bookmarked.contains(hotel.id)))
+      }
+      if let next = page.next { writer.member("next", next) }
     }
-    if let next = page.next { writer.member("next", next) }
-    writer.endObject()
-    return try await .packed(writer.bytes, headers: page.freshness, for: call)
+    return try await .packed(bytes, headers: page.freshness, for: call)
   }
 
   /// What one can search for: the places of the hotels.
@@ -167,23 +166,21 @@ enum HotelJSON {
     guard let outline = JSONOutline(body, in: body.indices), outline.isObject else {
       throw ServiceError(.integrity, "A hotel can't be read")
     }
-    var writer = JSONWriter(reserving: body.count + 64)
-    writer.beginObject()
-    writer.member("id", id.text)
-    for part in outline.parts {
-      guard let name = part.name else { continue }
-      let member = body[name.lowerBound..<part.value.upperBound]
-      guard !body[name].contains(UInt8(ascii: "\\")) else {
-        append(member, of: body[name], raw: body[part.value], to: &writer)
-        continue
+    return JSONWriter.object(reserving: body.count + 64) { writer in
+      writer.member("id", id.text)
+      for part in outline.parts {
+        guard let name = part.name else { continue }
+        let member = body[name.lowerBound..<part.value.upperBound]
+        guard !body[name].contains(UInt8(ascii: "\\")) else {
+          append(member, of: body[name], raw: body[part.value], to: &writer)
+          continue
+        }
+        if !ours.contains(where: { body[name].elementsEqual($0.utf8) }) {
+          writer.members(raw: member)
+        }
       }
-      if !ours.contains(where: { body[name].elementsEqual($0.utf8) }) {
-        writer.members(raw: member)
-      }
+      writer.member("bookmarked", isBookmarked)
     }
-    writer.member("bookmarked", isBookmarked)
-    writer.endObject()
-    return writer.bytes
   }
 
   /// The names, in quotation marks, of the members whose value comes from this service.

@@ -86,15 +86,13 @@ struct ServerStateController: Sendable {
     }
     return .json { writer in
       writer.member("seconds", ServerHistory.sampleSeconds)
-      writer.array("samples", of: samples) { $0.write(to: &$1) }
+      writer.objects("samples", of: samples) { $0.write(to: &$1) }
     }
   }
 }
 
 extension ServerHistory.Sample {
-  /// Writes the sample as an object.
-  func write(to writer: inout JSONWriter) {
-    writer.beginObject()
+  fileprivate func write(to writer: inout JSONWriter) {
     writer.member("at", at.rfc3339)
     for (name, count) in [
       ("commits", counts.commits), ("successes", counts.successes),
@@ -103,6 +101,5 @@ extension ServerHistory.Sample {
       ("memoryBytes", counts.memoryBytes),
       ("processorMilliseconds", counts.processorMilliseconds),
     ] { writer.member(name, count) }
-    writer.endObject()
   }
 }

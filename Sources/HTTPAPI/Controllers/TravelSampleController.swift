@@ -61,7 +61,7 @@ struct TravelSampleController: Sendable {
   private func firstGeneration(_ call: Call) async throws -> Response {
     let page = try await hotels(call)
     return try .json(headers: page.freshness) { writer in
-      try writer.array("data", of: page.hotels) { try Self.append($0, to: &$1) }
+      try writer.objects("data", of: page.hotels) { try Self.write($0, to: &$1) }
     }
   }
 
@@ -73,25 +73,23 @@ struct TravelSampleController: Sendable {
     let page = try await hotels(call)
     return try .json(headers: page.freshness) { writer in
       Self.context(Self.searchContext, to: &writer)
-      try writer.array("data", of: page.hotels) { hotel, writer in
-        try Self.append(hotel, facts: ["name", "description"], to: &writer)
+      try writer.objects("data", of: page.hotels) { hotel, writer in
+        try Self.write(hotel, facts: ["name", "description"], to: &writer)
       }
       writer.member("source", page.source.rawValue)
     }
   }
 
-  /// Appends a hotel with its id, its address, and its other facts or those of `names`.
-  private static func append(
+  /// Writes a hotel's id, its address, and its other facts or those of `names`.
+  private static func write(
     _ hotel: Hotel, facts names: Set<String>? = nil, to writer: inout JSONWriter
   ) throws {
     let row = try TravelHotel(hotel)
-    writer.beginObject()
     writer.member("id", hotel.id.text)
     writer.member("address", row.fullAddress)
     for (name, value) in row.facts where names?.contains(name) ?? true {
       writer.member(name, value)
     }
-    writer.endObject()
   }
 
   /// The hotels that match; a segment `*` matches any.
