@@ -120,10 +120,7 @@ extension NameRow {
     "insert_name",
     """
     INSERT INTO names AS n(key, number, epoch, state, checksum) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (key) DO UPDATE SET
-      number = excluded.number, epoch = excluded.epoch, state = excluded.state,
-      checksum = excluded.checksum
-    WHERE n.state = 2
+    \(replacingErased)
     """)
   private static let insertUnlessErased = Statement(
     "insert_name_unless_erased",
@@ -131,11 +128,14 @@ extension NameRow {
     INSERT INTO names AS n(key, number, epoch, state, checksum)
     SELECT $1::bytea, $2::int8, $3::bytea, $4::int8, $5::int8
     WHERE NOT EXISTS (SELECT 1 FROM erasures e WHERE e.key = $1)
+    \(replacingErased)
+    """)
+  private static let replacingErased = """
     ON CONFLICT (key) DO UPDATE SET
       number = excluded.number, epoch = excluded.epoch, state = excluded.state,
       checksum = excluded.checksum
     WHERE n.state = 2
-    """)
+    """
   private static let replace = Statement(
     "replace_name",
     "UPDATE names SET epoch = $3, state = $4, checksum = $5 WHERE key = $1 AND number = $2")

@@ -12,6 +12,19 @@ struct Statement: Sendable {
     self.name = name
     self.sql = sql
   }
+
+  /// Creates the statement that inserts a row, or replaces the other columns of the row that has its key. The values are
+  /// in the order of the columns, those of the key first.
+  init(_ name: StaticString, into table: String, key: [String], _ others: [String]) {
+    func list(_ parts: [String]) -> String { parts.joined(separator: ", ") }
+    let columns = key + others
+    self.init(
+      name,
+      """
+      INSERT INTO \(table)(\(list(columns))) VALUES (\(list(columns.indices.map { "$\($0 + 1)" })))
+      ON CONFLICT (\(list(key))) DO UPDATE SET \(list(others.map { "\($0) = excluded.\($0)" }))
+      """)
+  }
 }
 
 /// A value of a statement, sent in PostgreSQL's binary form

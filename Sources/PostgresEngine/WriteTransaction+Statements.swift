@@ -41,45 +41,26 @@ extension WriteTransaction {
     """)
 
   fileprivate static let putDocument = Statement(
-    "put_document",
-    """
-    INSERT INTO documents(
-      store, id, sequence, first, generation, digest, is_deleted, type, created, updated,
-      body_checksum, tree_checksum, checksum, body, tree, arrival)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-    ON CONFLICT (store, id) DO UPDATE SET
-      sequence = excluded.sequence, first = excluded.first, generation = excluded.generation,
-      digest = excluded.digest, is_deleted = excluded.is_deleted, type = excluded.type,
-      created = excluded.created, updated = excluded.updated,
-      body_checksum = excluded.body_checksum, tree_checksum = excluded.tree_checksum,
-      checksum = excluded.checksum, body = excluded.body, tree = excluded.tree,
-      arrival = excluded.arrival
-    """)
+    "put_document", into: "documents", key: ["store", "id"],
+    [
+      "sequence", "first", "generation", "digest", "is_deleted", "type", "created", "updated",
+      "body_checksum", "tree_checksum", "checksum", "body", "tree", "arrival",
+    ])
   static let removeDocument = Statement(
     "remove_document", "DELETE FROM documents WHERE store = $1 AND id = $2")
   static let newest = Statement(
     "newest", "SELECT coalesce(max(sequence), 0)::int8 FROM documents WHERE store = $1")
 
   fileprivate static let putBody = Statement(
-    "put_body",
-    """
-    INSERT INTO bodies(store, first, generation, digest, body_checksum, body, arrival)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)
-    ON CONFLICT (store, first, generation, digest) DO UPDATE SET
-      body_checksum = excluded.body_checksum, body = excluded.body, arrival = excluded.arrival
-    """)
+    "put_body", into: "bodies", key: ["store", "first", "generation", "digest"],
+    ["body_checksum", "body", "arrival"])
   static let removeBody = Statement(
     "remove_body",
     "DELETE FROM bodies WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4")
 
   fileprivate static let putPiece = Statement(
-    "put_piece",
-    """
-    INSERT INTO histories(store, first, generation, checksum, revisions)
-    VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (store, first, generation) DO UPDATE SET
-      checksum = excluded.checksum, revisions = excluded.revisions
-    """)
+    "put_piece", into: "histories", key: ["store", "first", "generation"],
+    ["checksum", "revisions"])
   static let removePiece = Statement(
     "remove_piece", "DELETE FROM histories WHERE store = $1 AND first = $2 AND generation = $3")
   static let removePieces = Statement(
@@ -91,14 +72,8 @@ extension WriteTransaction {
     SELECT revision, expires, checksum, body, id FROM locals WHERE store = $1 AND id = ANY($2)
     """)
   fileprivate static let putLocal = Statement(
-    "put_local",
-    """
-    INSERT INTO locals(store, id, revision, expires, checksum, body)
-    VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (store, id) DO UPDATE SET
-      revision = excluded.revision, expires = excluded.expires, checksum = excluded.checksum,
-      body = excluded.body
-    """)
+    "put_local", into: "locals", key: ["store", "id"],
+    ["revision", "expires", "checksum", "body"])
   static let removeLocal = Statement(
     "remove_local", "DELETE FROM locals WHERE store = $1 AND id = $2")
   static let removeExpired = Statement(
@@ -110,12 +85,7 @@ extension WriteTransaction {
     """)
 
   static let putIndex = Statement(
-    "put_index",
-    """
-    INSERT INTO indexes(store, name, number, sequence, checksum) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (store, name) DO UPDATE SET
-      number = excluded.number, sequence = excluded.sequence, checksum = excluded.checksum
-    """)
+    "put_index", into: "indexes", key: ["store", "name"], ["number", "sequence", "checksum"])
   static let removeIndex = Statement(
     "remove_index", "DELETE FROM indexes WHERE store = $1 AND name = $2")
   static let newIndexNumber = Statement(

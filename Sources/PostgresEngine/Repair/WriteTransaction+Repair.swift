@@ -132,18 +132,14 @@ extension WriteTransaction: RepairTables {
 }
 
 extension WriteTransaction {
-  private static let documentAt = Statement(
-    "document_as_found",
+  private static let documentAt = Statement("document_as_found", document(by: "sequence"))
+  private static let documentLike = Statement("document_to_repair", document(by: "id"))
+  private static func document(by key: String) -> String {
     """
     SELECT \(StoredDocument.columns), readable(d.body), readable(d.tree), readable(d.arrival)
-    FROM documents d WHERE d.store = $1 AND d.sequence = $2
-    """)
-  private static let documentLike = Statement(
-    "document_to_repair",
+    FROM documents d WHERE d.store = $1 AND d.\(key) = $2
     """
-    SELECT \(StoredDocument.columns), readable(d.body), readable(d.tree), readable(d.arrival)
-    FROM documents d WHERE d.store = $1 AND d.id = $2
-    """)
+  }
   private static let bodiesAt = Statement(
     "bodies_as_found",
     """
