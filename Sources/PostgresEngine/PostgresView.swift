@@ -4,7 +4,7 @@ import StoreRecords
 import Stores
 
 /// A view of one state of a store for rules and queries. It reads rows from a ``RowSource``.
-struct PostgresView: StoreView {
+struct PostgresView: RowView {
   /// The source of the rows.
   let source: any RowSource
   /// The present time, which decides whether a local document has expired.
@@ -39,61 +39,6 @@ struct PostgresView: StoreView {
     return try StoredDocument(row, in: store).document(row.bytes(StoredDocument.columnCount))
   }
 
-  func tree(_ id: DocumentID) throws -> RevisionTree? {
-    if let known = try loaded?.loaded(id) { return try known?.whole(from: source.pieces) }
-    guard let (row, newest) = try history(id) else { return nil }
-    return try row.whole(newest) { try source.pieces(of: row.first) }
-  }
-
-  func newest(_ id: DocumentID) throws -> RevisionTree? {
-    if let known = try loaded?.loaded(id) { return try known?.tree() }
-    return try history(id)?.newest
-  }
-
-  func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
-    guard let found = try whole(id) else { return nil }
-    guard found.row.revision != revision else { return try found.row.document(found.body).body }
-    // A revision that is stored in a history piece is too old to have a body.
-    guard let node = try found.tree()[revision] else { return nil }
-    return try body(of: node, in: found.row, try found.tree())
-  }
-
-  func body(
-    _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
-  ) throws -> [UInt8]? {
-    guard loaded == nil, let head = try head(id), head.revision != node.revision else {
-      return try body(id, node.revision)
-    }
-    return try body(of: node, in: head, tree)
-  }
-
-  func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? {
-    guard let found = try whole(id) else { return nil }
-    if found.row.revision == revision {
-      return KeptRevision(arrival: try found.content.arrival.arrival(of: revision, in: found.row))
-    }
-    let row = try source.rows(
-      Call(
-        Self.arrivalOfBody, .integer(store), .integer(found.row.first),
-        .integer(revision.generation), .text(revision.digest.text))
-    ).first
-    guard let row else {
-      if let node = try found.tree()[revision] {
-        try found.row.requireCompacted(node, try found.tree(), bodyDigests)
-      }
-      return nil
-    }
-    let arrival = StoredArrival(bytes: row.bytes(0))
-    return KeptRevision(arrival: try arrival.arrival(of: revision, in: found.row))
-  }
-
-  func storedBytes(of id: DocumentID) throws -> Int64 {
-    guard let found = try whole(id) else { return 0 }
-    let others = try source.rows(
-      Call(Self.bodyBytes, .integer(store), .integer(found.row.first)))
-    return Int64(found.body.count) + (others.first?.integer(0) ?? 0)
-  }
-
   /// Always 0, because a store has no file.
   func fileBytes() throws -> Int64 { 0 }
 
@@ -106,48 +51,45 @@ struct PostgresView: StoreView {
   private func row(_ statement: Statement, _ id: DocumentID) throws -> Row? {
     try source.rows(Call(statement, .integer(store), .text(id.text))).first
   }
+}
 
-  /// A document's columns, and its history without the pieces.
-  private func history(
-    _ id: DocumentID
-  ) throws -> (row: StoredDocument, newest: RevisionTree)? {
+/// The rows of documents.
+extension PostgresView {
+  func found(_ id: DocumentID) throws -> LoadedDocuments.Found? {
+    try row(Self.wholeByID, id).map { try LoadedDocuments.Found($0, in: store) }
+  }
+
+  func head(_ id: DocumentID) throws -> StoredDocument? {
+    try row(Self.headByID, id).map { try StoredDocument($0, in: store) }
+  }
+
+  func history(_ id: DocumentID) throws -> (row: StoredDocument, newest: RevisionTree)? {
     guard let found = try row(Self.treeByID, id) else { return nil }
     let row = try StoredDocument(found, in: store)
     return (row, try row.tree(found.bytes(StoredDocument.columnCount)))
   }
 
-  private func head(_ id: DocumentID) throws -> StoredDocument? {
-    try row(Self.headByID, id).map { try StoredDocument($0, in: store) }
+  func pieces(of first: Int64) throws -> [StoredPiece] { try source.pieces(of: first) }
+
+  func storedBody(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
+    try source.body(of: first, revision)
   }
 
-  /// A document with body, tree and arrival; nil if there is none.
-  private func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
-    if let known = try loaded?.loaded(id) { return known }
-    return try row(Self.wholeByID, id).map { try LoadedDocuments.Found($0, in: store) }
-  }
-
-  private func body(
-    of node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
-  ) throws -> [UInt8]? {
-    let revision = node.revision
-    let found = try source.rows(
+  func arrival(of first: Int64, _ revision: RevisionID) throws -> StoredArrival? {
+    try source.rows(
       Call(
-        Self.bodyOfRevision, .integer(store), .integer(row.first), .integer(revision.generation),
+        Self.arrivalOfBody, .integer(store), .integer(first), .integer(revision.generation),
         .text(revision.digest.text))
-    ).first
-    guard let found else {
-      try row.requireCompacted(node, tree, bodyDigests)
-      return nil
-    }
-    let bytes = found.bytes(1)
-    try row.verify(bytes, of: revision, found.integer(0))
-    return bytes
+    ).first.map { StoredArrival(bytes: $0.bytes(0)) }
   }
 
-  /// The digests of a document's stored bodies of one generation.
-  private func bodyDigests(of first: Int64, generation: Int) throws -> [String] {
+  func bodyDigests(of first: Int64, generation: Int) throws -> [String] {
     try source.rows(Call(Self.digests, .integer(store), .integer(first), .integer(generation)))
       .all.map { $0.text(0) ?? "" }
+  }
+
+  func bodyBytes(of first: Int64) throws -> Int64 {
+    try source.rows(Call(Self.bodyBytes, .integer(store), .integer(first))).first?.integer(0) ?? 0
   }
 }
 
@@ -166,13 +108,6 @@ extension PostgresView {
     """
     SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
     WHERE d.store = $1 AND d.id = $2
-    """)
-  /// The body of a revision that is not the winner.
-  static let bodyOfRevision = Statement(
-    "body",
-    """
-    SELECT body_checksum, body, arrival FROM bodies
-    WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4
     """)
   private static let arrivalOfBody = Statement(
     "body_arrival",

@@ -41,6 +41,19 @@ extension RowSource {
     return pieces
   }
 
+  /// The body of a revision that is not the winner; nil when it is not stored. Not verified.
+  /// - Parameter first: the sequence number of the document's first change.
+  func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
+    try rows(
+      Call(
+        .bodyOfRevision, .integer(store), .integer(first), .integer(revision.generation),
+        .text(revision.digest.text))
+    ).first.map {
+      StoredBody(
+        bytes: $0.bytes(1), checksum: $0.integer(0), arrival: StoredArrival(bytes: $0.bytes(2)))
+    }
+  }
+
   /// Reads a local document from the table.
   /// - Throws: `integrity`.
   func storedLocal(_ id: LocalID) throws -> StoredLocal? {
@@ -55,6 +68,12 @@ extension Statement {
     """
     SELECT first, generation, checksum, readable(revisions) FROM histories
     WHERE store = $1 AND first = ANY($2) ORDER BY first, generation
+    """)
+  fileprivate static let bodyOfRevision = Statement(
+    "body",
+    """
+    SELECT body_checksum, body, arrival FROM bodies
+    WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4
     """)
   fileprivate static let localByID = Statement(
     "local", "SELECT revision, expires, checksum, body FROM locals WHERE store = $1 AND id = $2")

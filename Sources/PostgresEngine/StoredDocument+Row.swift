@@ -37,11 +37,6 @@ extension StoredDocument {
     checksum.append(store)
     return checksum
   }
-
-  /// The change that the row records.
-  var change: Change {
-    Change(sequence: sequence, id: id, revision: revision, isDeleted: isDeleted)
-  }
 }
 
 extension LoadedDocuments.Found {

@@ -215,18 +215,6 @@ final class WriteTransaction: RowSource {
 }
 
 extension WriteTransaction: StoreTables {
-  func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
-    let row = try rows(
-      Call(
-        PostgresView.bodyOfRevision, .integer(store), .integer(first),
-        .integer(revision.generation), .text(revision.digest.text))
-    ).first
-    return row.map {
-      StoredBody(
-        bytes: $0.bytes(1), checksum: $0.integer(0), arrival: StoredArrival(bytes: $0.bytes(2)))
-    }
-  }
-
   func bodies(of first: Int64, below generation: Int) throws -> [StoredBodyKey] {
     try bodySizes(of: first) { $0.isKnown(below: generation) }.keys(below: generation)
   }

@@ -5,7 +5,7 @@ import StoreRecords
 import Stores
 
 /// One state of a store: the file's rows as its only connection sees them, and the counts in memory.
-struct SQLiteView: StoreView {
+struct SQLiteView: RowView {
   /// The file's rows.
   let rows: StoreRows
   /// The counts of this state.
@@ -17,63 +17,8 @@ struct SQLiteView: StoreView {
   var loaded: LoadedDocuments?
 
   func document(_ id: DocumentID) throws -> Document? {
-    guard let found = try winner(id) else { return nil }
-    return try found.row.document(found.body)
-  }
-
-  func tree(_ id: DocumentID) throws -> RevisionTree? {
-    if let known = try loaded?.loaded(id) { return try known?.whole(from: rows.pieces) }
-    guard let found = try rows.history(id) else { return nil }
-    return try found.row.whole(found.row.tree(found.tree)) { try rows.pieces(of: found.row.first) }
-  }
-
-  func newest(_ id: DocumentID) throws -> RevisionTree? {
-    if let known = try loaded?.loaded(id) { return try known?.tree() }
-    return try rows.history(id).map { found in try found.row.tree(found.tree) }
-  }
-
-  func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? {
-    guard let found = try winner(id) else { return nil }
-    guard found.row.revision != revision else { return try found.row.document(found.body).body }
-    // A revision that is stored in a history piece is too old to have a body.
-    guard let tree = try newest(id), let node = tree[revision] else { return nil }
-    return try body(of: node, in: found.row, tree)
-  }
-
-  func body(
-    _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
-  ) throws -> [UInt8]? {
-    guard loaded == nil, let row = try rows.head(id), row.revision != node.revision else {
-      return try body(id, node.revision)
-    }
-    return try body(of: node, in: row, tree)
-  }
-
-  func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? {
-    guard let row = try rows.head(id) else { return nil }
-    let found =
-      row.revision == revision
-      ? try rows.arrival(of: id) : try rows.arrival(of: row.first, revision)
-    guard let found else {
-      if let tree = try newest(id), let node = tree[revision] {
-        try row.requireCompacted(node, tree, rows.bodyDigests)
-      }
-      return nil
-    }
-    return KeptRevision(arrival: try found.arrival(of: revision, in: row))
-  }
-
-  private func body(
-    of node: RevisionTree.Node, in row: StoredDocument, _ tree: RevisionTree
-  ) throws -> [UInt8]? {
-    let revision = node.revision
-    let body = try rows.body(of: row.first, revision)
-    guard let body else {
-      try row.requireCompacted(node, tree, rows.bodyDigests)
-      return nil
-    }
-    try row.verify(body.bytes, of: revision, body.checksum)
-    return body.bytes
+    if let known = try loaded?.loaded(id) { return try known.map { try $0.row.document($0.body) } }
+    return try rows.document(id).map { found in try found.row.document(found.body) }
   }
 
   func documents(
@@ -158,23 +103,34 @@ struct SQLiteView: StoreView {
     return try bytes - rows.connection.freePageCount() * rows.connection.pageSize() > limit
   }
 
-  func storedBytes(of id: DocumentID) throws -> Int64 {
-    guard let found = try winner(id) else { return 0 }
-    return Int64(found.body.count) + (try rows.bodyBytes(of: found.row.first))
-  }
-
   func info() throws -> StoreInfo { header.info }
-
-  private func winner(_ id: DocumentID) throws -> (row: StoredDocument, body: [UInt8])? {
-    if let known = try loaded?.loaded(id) { return known.map { ($0.row, $0.body) } }
-    return try rows.document(id)
-  }
 }
 
-extension StoredDocument {
-  fileprivate var change: Change {
-    Change(sequence: sequence, id: id, revision: revision, isDeleted: isDeleted)
+/// The rows of documents.
+extension SQLiteView {
+  func found(_ id: DocumentID) throws -> LoadedDocuments.Found? { try rows.whole(id) }
+
+  func head(_ id: DocumentID) throws -> StoredDocument? { try rows.head(id) }
+
+  func history(_ id: DocumentID) throws -> (row: StoredDocument, newest: RevisionTree)? {
+    try rows.newestHistory(of: id)
   }
+
+  func pieces(of first: Int64) throws -> [StoredPiece] { try rows.pieces(of: first) }
+
+  func storedBody(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
+    try rows.body(of: first, revision)
+  }
+
+  func arrival(of first: Int64, _ revision: RevisionID) throws -> StoredArrival? {
+    try rows.arrival(of: first, revision)
+  }
+
+  func bodyDigests(of first: Int64, generation: Int) throws -> [String] {
+    try rows.bodyDigests(of: first, generation: generation)
+  }
+
+  func bodyBytes(of first: Int64) throws -> Int64 { try rows.bodyBytes(of: first) }
 }
 
 extension LoadedDocuments {

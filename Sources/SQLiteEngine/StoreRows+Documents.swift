@@ -41,12 +41,6 @@ extension StoreRows {
       encodedTree: found.tree)
   }
 
-  /// The arrival of a document's winner; nil when no document has the id.
-  func arrival(of id: DocumentID) throws -> StoredArrival? {
-    try connection.statement("SELECT arrival FROM documents WHERE id = ?1")
-      .first(.text(id.text)) { row in StoredArrival(bytes: row.bytes(0)) }
-  }
-
   /// A document's columns and its encoded tree; nil when no document has the id.
   /// - Throws: `integrity` for columns that fail their checksum.
   func history(_ id: DocumentID) throws -> (row: StoredDocument, tree: [UInt8])? {

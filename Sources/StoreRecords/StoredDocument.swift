@@ -1,5 +1,5 @@
 package import Documents
-import Stores
+package import Stores
 
 /// The columns of a document's row before body and tree.
 package struct StoredDocument: Sendable {
@@ -55,6 +55,11 @@ package struct StoredDocument: Sendable {
 }
 
 extension StoredDocument {
+  /// The change that the row records.
+  package var change: Change {
+    Change(sequence: sequence, id: id, revision: revision, isDeleted: isDeleted)
+  }
+
   /// The document with its body.
   /// - Throws: `integrity` when the body differs from what was written.
   package func document(_ body: [UInt8]) throws -> Document {
