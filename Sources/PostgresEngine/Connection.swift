@@ -165,12 +165,22 @@ final class Connection {
   /// - Returns: the rows of each statement, in order.
   /// - Throws: as ``run(_:)``.
   func transact(_ calls: [Call]) throws -> [Rows] {
-    do {
-      return Array(try run([Call(.begin)] + calls + [Call(.commit)])[1...calls.count])
-    } catch {
-      if !isBroken { runLater(Call(.rollback)) }
+    try undoingFailures {
+      Array(try run([Call(.begin)] + calls + [Call(.commit)])[1...calls.count])
+    }
+  }
+
+  /// Runs the statements of a transaction, and rolls it back if one fails.
+  func undoingFailures<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch {
+      rollBack()
       throw error
     }
+  }
+
+  /// Rolls the transaction back without waiting for the answer.
+  func rollBack() {
+    if !isBroken { runLater(Call(.rollback)) }
   }
 
   /// Runs a statement that is used only once, such as `CREATE TABLE`.

@@ -150,19 +150,16 @@ extension PostgresDatabase {
   /// Runs statements in a transaction that has the lock on a store's row.
   /// - Parameter calls: gets the store's row, and returns nil to write nothing.
   /// - Returns: what the statements found; nil if there were none.
-  private static func inTransaction(
+  static func inTransaction(
     of number: Int64, on connection: Connection, _ calls: (Row?) throws -> [Call]?
   ) throws -> [Rows]? {
-    do {
+    try connection.undoingFailures {
       let locked = try connection.run([Call(.begin), Call(StoreRow.lock, .integer(number))])
       guard let calls = try calls(locked[1].first) else {
         _ = try connection.run([Call(.rollback)])
         return nil
       }
       return try connection.run(calls + [Call(.commit)])
-    } catch {
-      if !connection.isBroken { connection.runLater(Call(.rollback)) }
-      throw error
     }
   }
 

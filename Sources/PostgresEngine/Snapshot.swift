@@ -41,7 +41,7 @@ final class Snapshot: RowSource {
 
   /// Ends the transaction without waiting for the answer.
   func end() {
-    if found != nil, !connection.isBroken { connection.runLater(Call(.rollback)) }
+    if found != nil { connection.rollBack() }
   }
 
   /// Begins the transaction and reads the store's row, together with the first statement.
@@ -52,7 +52,7 @@ final class Snapshot: RowSource {
       found = try StoreRow.requireThere(rows[1].first, epoch: epoch)
       return rows
     } catch {
-      if !connection.isBroken { connection.runLater(Call(.rollback)) }
+      connection.rollBack()
       failure = error
       throw error
     }

@@ -65,7 +65,7 @@ final class WriteTransaction: RowSource {
       if !ids.isEmpty { try take(ids, edits: edits, rows[2], rows[3], rows[4]) }
       if let expected { foreseen = (expected, rows[calls.count - 1]) }
     } catch {
-      if !connection.isBroken { connection.runLater(Call(.rollback)) }
+      connection.rollBack()
       throw error
     }
   }
@@ -147,7 +147,7 @@ final class WriteTransaction: RowSource {
       guard let error = error as? PostgresError, !error.isLost else {
         throw ServiceError.outcomeUnknown(String(reflecting: error))
       }
-      if !connection.isBroken { connection.runLater(Call(.rollback)) }
+      connection.rollBack()
       throw error
     }
     if let warning = connection.notices.unreplicated { throw ServiceError.outcomeUnknown(warning) }
@@ -156,7 +156,7 @@ final class WriteTransaction: RowSource {
   /// Undoes the transaction's writes without waiting for the answer.
   func undo() {
     pending = []
-    if !connection.isBroken { connection.runLater(Call(.rollback)) }
+    connection.rollBack()
   }
 
   /// Adds a write to rows that are not as they were written. What is known of rows is read again.

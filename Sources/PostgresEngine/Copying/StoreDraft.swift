@@ -57,15 +57,11 @@ final class StoreDraft: RowWriter {
   /// - Parameter change: changes the store's row and returns what else to write. It may run more than once.
   private func transact(_ change: @escaping @Sendable (inout StoreRow) -> [Call]) async throws {
     try await database.repeating { connection in
-      do {
-        let rows = try connection.run([Call(.begin), Call(StoreRow.lock, .integer(self.number))])
-        var row = try StoreRow.requireThere(rows[1].first, epoch: self.epoch)
+      _ = try PostgresDatabase.inTransaction(of: self.number, on: connection) { found in
+        var row = try StoreRow.requireThere(found, epoch: self.epoch)
         let calls = change(&row)
         connection.notices.clear()
-        _ = try connection.run(calls + [row.updating, Call(.commit)])
-      } catch {
-        if !connection.isBroken { connection.runLater(Call(.rollback)) }
-        throw error
+        return calls + [row.updating]
       }
       if let warning = connection.notices.unreplicated {
         throw ServiceError.outcomeUnknown(warning)

@@ -149,7 +149,7 @@ extension PostgresDatabase {
   private static func repairRow(
     _ name: NameRow, at now: Timestamp, on connection: Connection
   ) throws -> Bool {
-    do {
+    try connection.undoingFailures {
       let locked = try connection.run([
         Call(.begin), Call(StoreRow.lock, .integer(name.number)),
       ])[1].first
@@ -176,9 +176,6 @@ extension PostgresDatabase {
       try next.update(on: connection)
       _ = try connection.run([Call(.commit)])
       return true
-    } catch {
-      if !connection.isBroken { connection.runLater(Call(.rollback)) }
-      throw error
     }
   }
 }
