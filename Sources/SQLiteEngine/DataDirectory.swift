@@ -238,15 +238,8 @@ extension DataDirectory {
   /// The text of the mounts; empty when `/proc` is not available, because the check of the file system is only a help
   /// for the operator.
   private static func mounts() -> String {
-    guard let file = fopen("/proc/self/mounts", "re") else { return "" }
-    defer { fclose(file) }
-    var text: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4_096)
-    while true {
-      let count = fread(&chunk, 1, chunk.count, file)
-      guard count > 0 else { return String(decoding: text, as: UTF8.self) }
-      text += chunk.prefix(count)
-    }
+    let text = try? Disk.contents(of: "/proc/self/mounts", atMost: .max)
+    return String(decoding: text ?? [], as: UTF8.self)
   }
 
   /// A mount point in which the kernel's escapes, such as `\040`, are decoded.
