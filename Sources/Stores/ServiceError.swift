@@ -23,6 +23,12 @@ package struct ServiceError: Error, Sendable, Equatable, CustomDebugStringConver
   }
 
   package var debugDescription: String { "ServiceError(\(code): \(reason) \(detail))" }
+
+  /// The error as one line for an operator, with the detail if there is one. Never shown to a client.
+  package var message: String {
+    let message = detail.isEmpty ? reason : "\(reason) (\(detail))"
+    return message.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
 }
 
 extension ServiceError {

@@ -78,7 +78,7 @@ enum DatabaseBackups {
               if let found = try await verify(name, in: database) { counts += found }
             } catch let error as ServiceError where StoreBackups.isOfOneFile(error) {
               counts.findings += 1
-              report.finding("\(name.key): \(StoreBackups.message(of: error))")
+              report.finding("\(name.key): \(error.message)")
             }
             report.stores(counts.stores, of: nil)
           }
@@ -129,7 +129,7 @@ enum DatabaseBackups {
       for line in outcome.messages { report.finding("\(name.key): \(line)") }
     } catch let error as ServiceError where StoreBackups.isOfOneFile(error) {
       repair.damagedStores += 1
-      report.finding("\(name.key): \(StoreBackups.message(of: error))")
+      report.finding("\(name.key): \(error.message)")
     }
   }
 

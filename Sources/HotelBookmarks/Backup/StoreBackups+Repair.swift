@@ -160,7 +160,7 @@ extension RepairSum {
       case .failure(let error):
         repair.stores += 1
         repair.damagedStores += 1
-        reporter.finding(ScrubFinding(file: file, reason: StoreBackups.message(of: error)))
+        reporter.finding(ScrubFinding(file: file, reason: error.message))
       }
     }
   }

@@ -176,7 +176,7 @@ struct StoreBackups: Sendable {
       try await writer.run { try $0.add(name, epoch: epoch) }
       return true
     } catch let error as ServiceError where Self.isOfOneFile(error) {
-      let reason = Self.message(of: error)
+      let reason = error.message
       try await writer.run { writer in
         // An error of a disk may also be one of the backup's, which ends the backup.
         if error.code == .storage { try writer.requireWritable(for: name) }
@@ -199,7 +199,7 @@ struct StoreBackups: Sendable {
       if let counts { await sum.run { $0 += counts } }
     } catch let error as ServiceError where Self.isOfOneFile(error) {
       let file = engine.relativePath(of: name)
-      await sum.add(finding: ScrubFinding(file: file, reason: Self.message(of: error)), reporter)
+      await sum.add(finding: ScrubFinding(file: file, reason: error.message), reporter)
     }
   }
 
@@ -237,11 +237,6 @@ struct StoreBackups: Sendable {
   /// read.
   static func isOfOneFile(_ error: ServiceError) -> Bool {
     isDamage(error) || error.code == .storage
-  }
-
-  static func message(of error: ServiceError) -> String {
-    let message = error.detail.isEmpty ? error.reason : "\(error.reason) (\(error.detail))"
-    return message.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 }
 

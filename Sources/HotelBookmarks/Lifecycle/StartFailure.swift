@@ -54,7 +54,7 @@ extension SettingsError {
     let place = isFile ? "--data \(location.data)" : "--database URL"
     let file = isFile ? " (\(FileEngine.file(of: .system, in: location.data)))" : ""
     self.init(
-      description: "The accounts are damaged\(file): \(StoreBackups.message(of: error)). "
+      description: "The accounts are damaged\(file): \(error.message). "
         + "Run hotel-bookmarks repair \(place); what it can't repair comes back with a whole backup: "
         + "hotel-bookmarks restore BACKUP \(isFile ? "--data NEW-DIRECTORY" : "--database NEW-URL")"
     )

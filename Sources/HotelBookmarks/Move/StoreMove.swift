@@ -181,7 +181,7 @@ struct StoreMove: Sendable {
       do { return try await copy() } catch let error as ServiceError
         where StoreBackups.isDamage(error)
       {
-        await report("\(name.key): \(StoreBackups.message(of: error))")
+        await report("\(name.key): \(error.message)")
         return nil
       } catch let error as ServiceError where error.code == .absent {
         // It was erased after the names were listed.
@@ -193,7 +193,7 @@ struct StoreMove: Sendable {
         do { try await reading(name) } catch let error as ServiceError
           where StoreBackups.isOfOneFile(error)
         {
-          await report("\(name.key): \(StoreBackups.message(of: error))")
+          await report("\(name.key): \(error.message)")
           return nil
         }
       }

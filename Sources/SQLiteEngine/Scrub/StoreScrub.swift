@@ -117,14 +117,6 @@ extension Connection {
   }
 }
 
-extension ServiceError {
-  /// The error as a text for the operator, with the detail if there is one.
-  var message: String {
-    let detail = detail.split(whereSeparator: \.isNewline).joined(separator: " ")
-    return detail.isEmpty ? reason : "\(reason) (\(detail))"
-  }
-}
-
 /// Checking documents, their histories and bodies, and the header's counts.
 extension StoreScrub {
   /// The sums over all rows.
