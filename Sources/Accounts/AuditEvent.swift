@@ -43,7 +43,6 @@ package struct AuditEvent: Sendable {
   var account: AccountID?
   /// Who did it; nil for the account itself.
   var by: Author?
-  /// The list.
   var list: AccountID?
   /// What the act was about: a role, a database, a backup, a kind of job, how somebody signed in.
   var about: String?

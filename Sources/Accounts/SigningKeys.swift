@@ -143,7 +143,6 @@ package final class SigningKeys: Sendable {
   /// Changes whenever a key is added or removed.
   package var generation: UInt64 { state.withLock { $0.generation } }
 
-  /// The key that signs.
   var current: SigningKey? { state.withLock { $0.keys.first { $0.until == nil } } }
 
   /// The key with an id, for verifying; nil when it is unknown or its overlap has ended.

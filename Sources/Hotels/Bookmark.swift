@@ -22,7 +22,6 @@ package struct Bookmark: Sendable {
   package var addedBy: String?
   /// The photos of the list's bookmark, for a draft, which has none of its own.
   package var publishedPhotos: [Photo] = []
-  /// Its photos.
   package var photos: [Photo] { isDraft ? publishedPhotos : Photo.all(in: hotel) }
 
   /// Makes a bookmark from stored data.

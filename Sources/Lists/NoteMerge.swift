@@ -13,7 +13,6 @@ package struct NoteConflict: Error {
   package let mine: String?
 }
 
-/// A change of a note.
 struct NoteChange: Sendable {
   let title: String
   /// The new text; nil to remove the note.

@@ -5,7 +5,6 @@ enum ErasureLog {
   /// two callers can't block each other.
   static func lock(of keys: [String]) -> Call { Call(lock, list(keys)) }
 
-  /// Finds a key.
   static func find(_ key: String) -> Call { Call(find, .text(key)) }
 
   /// The statements of a transaction that adds keys.

@@ -5,7 +5,6 @@ import Stores
 
 /// A view of one state of a store for rules and queries. It reads rows from a ``RowSource``.
 struct PostgresView: RowView {
-  /// The source of the rows.
   let source: any RowSource
   /// The present time, which decides whether a local document has expired.
   let now: Timestamp

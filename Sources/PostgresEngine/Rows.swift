@@ -23,7 +23,6 @@ final class Rows: @unchecked Sendable {
 
   /// The rows in order.
   var all: [Row] { (0..<count).map { Row(rows: self, index: Int32($0)) } }
-  /// The first row.
   var first: Row? { count > 0 ? Row(rows: self, index: 0) : nil }
 
   /// A field's bytes; nil for `NULL`, and for a column that the result doesn't have.

@@ -49,7 +49,6 @@ enum Value: Sendable, Equatable {
   static func text(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
   /// An integer; `NULL` for nil.
   static func integer(_ value: Int64?) -> Value { value.map { .integer($0) } ?? .null }
-  /// An integer.
   static func integer(_ value: Int) -> Value { .integer(Int64(value)) }
   /// Bytes; `NULL` for an empty array, such as an unknown arrival.
   static func filled(_ bytes: [UInt8]) -> Value { bytes.isEmpty ? .null : .bytes(bytes) }
@@ -89,7 +88,6 @@ enum Value: Sendable, Equatable {
 
 /// A statement with its values.
 struct Call: Sendable {
-  /// The statement.
   let statement: Statement
   /// Its values, in order.
   let values: [Value]

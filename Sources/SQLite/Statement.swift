@@ -195,7 +195,6 @@ extension Statement {
     try check(result)
   }
 
-  /// Binds `NULL`.
   package func bindNull(at index: Int32) throws(SQLiteError) {
     try check(sqlite3_bind_null(handle, index))
   }

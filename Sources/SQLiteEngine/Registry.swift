@@ -111,7 +111,6 @@ final class Registry: Sendable {
     return (key, Entry(epoch: epoch, isErasing: row.integer(2) == 1))
   }
 
-  /// The checksum of an entry.
   static func checksum(_ key: String, _ entry: Entry) -> Checksum {
     var checksum = Checksum(.entry)
     checksum.append(key)

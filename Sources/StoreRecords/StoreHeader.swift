@@ -36,7 +36,6 @@ package struct StoreHeader: Equatable, Sendable {
     self.otherBodyBytes = otherBodyBytes
   }
 
-  /// A random epoch.
   package static func freshEpoch() -> String { Hex.random() }
 
   /// The counts as a ``StoreInfo``.

@@ -168,7 +168,6 @@ package enum StoreWork: Sendable {
   /// Replaces the damaged file of a store by its copy in a backup at an absolute path; nil for one without documents.
   case replacement(of: String, from: String?)
 
-  /// The kind of its job.
   var kind: AdministrationJobs.Kind {
     switch self {
     case .backup: .backup

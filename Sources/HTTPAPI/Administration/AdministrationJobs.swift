@@ -41,7 +41,6 @@ package final class AdministrationJobs: Sendable {
     }
   }
 
-  /// One job.
   package struct Job: Sendable {
     /// Its id: 32 hex digits.
     package let id: String
@@ -50,7 +49,6 @@ package final class AdministrationJobs: Sendable {
     /// When it began.
     package let startedAt: Timestamp
     package fileprivate(set) var state = State.running
-    /// When it ended.
     package fileprivate(set) var endedAt: Timestamp?
     /// How much is done: stores, or bytes of a catalogue.
     package fileprivate(set) var done = 0

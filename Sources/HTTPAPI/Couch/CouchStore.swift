@@ -16,7 +16,6 @@ struct CouchStore: Sendable {
   let accounts: AccountService
   /// Knows the members of lists.
   let lists: ListService
-  /// The name of the store.
   let name: StoreName
   /// The database name that clients use.
   let database: String

@@ -109,7 +109,6 @@ package final class Health: Sendable {
   /// Notes that the server accepts no more requests.
   package func stop() { state.withLock { $0.isStopping = true } }
 
-  /// The answer to a question.
   func answer(_ question: OperationQuestion) -> OperationAnswer {
     switch question {
     case .alive: return Self.alive

@@ -38,13 +38,11 @@ struct LongAnswerPart: Sendable {
     case more
     /// Another part, after news.
     case news
-    /// Nothing.
     case nothing
   }
 
   /// The bytes, in pieces.
   var pieces: [[UInt8]] = []
-  /// What follows.
   let following: Following
   /// The bytes that end the answer after this part; nil if it must not look complete without more.
   var closing: [UInt8]?

@@ -269,7 +269,6 @@ package final class PendingWrites: Sendable {
     }
   }
 
-  /// A remembered answer.
   func rememberedAnswer(to receipt: ReceiptID) -> KeptAnswer? {
     state.withLock { $0.remembered[receipt.text] }
   }

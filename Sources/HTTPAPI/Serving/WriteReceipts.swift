@@ -21,7 +21,6 @@ struct WriteReceipts: Sendable {
   let pause: @Sendable (Duration) async -> Void
   let now: @Sendable () -> Timestamp
 
-  /// One write.
   private struct Write: Sendable {
     let name: WriteReceipt.Name
     let request: [UInt8]

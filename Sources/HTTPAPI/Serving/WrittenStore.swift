@@ -4,7 +4,6 @@ import Stores
 /// A store that a request writes to, and a check of the caller's permission. A body may take a minute to arrive and an
 /// upstream seconds to answer; the permission may end meanwhile.
 struct WrittenStore: Sendable {
-  /// The name of the store.
   let name: StoreName
   /// The beginning of the path of the store's bookmarks.
   let path: String
