@@ -97,19 +97,12 @@ class Client:
     def call(self, method, path, body=None, headers=None):
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
-        fields = {**self.headers, **(headers or {})}
-        if body is not None:
-            fields["Content-Type"] = "application/json"
-        self.connection.request(method, self.parts.path + path, body, fields)
-        answer = self.connection.getresponse()
-        content = answer.read()
-        if answer.status >= 400:
-            raise OSError(f"{method} {path}: {answer.status} {content[:200]!r}")
+        content = self.raw(method, path, body, headers)
         return json.loads(content) if content else None
 
-    def raw(self, method, path, body=None):
-        """The same as `call`, but the answer's bytes."""
-        fields = dict(self.headers)
+    def raw(self, method, path, body=None, headers=None):
+        """The answer's bytes to a request with a body of bytes."""
+        fields = {**self.headers, **(headers or {})}
         if body is not None:
             fields["Content-Type"] = "application/json"
         self.connection.request(method, self.parts.path + path, body, fields)

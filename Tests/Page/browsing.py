@@ -8,7 +8,7 @@ from selenium.common.exceptions import (
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from chromium import Context
+from chromium import Context, set_network
 from waiting import PATIENCE
 
 PASSING = (ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException,
@@ -193,9 +193,7 @@ class Browser:
         self.until(lambda: self.find("#who").text == name, f"not logged in by {button}")
 
     def offline(self, is_offline=True):
-        self.driver.execute_cdp_cmd("Network.enable", {})
-        self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
-            "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+        set_network(self.driver, is_offline)
 
     def tab(self):
         """Opens another tab, which becomes the current one. Returns its handle."""

@@ -28,6 +28,13 @@ def start(profile=None, language="en-GB"):
     return driver
 
 
+def set_network(driver, is_offline, latency=0):
+    """Turns the network of the current tab off, or on with a latency in milliseconds."""
+    driver.execute_cdp_cmd("Network.enable", {})
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
+        "offline": is_offline, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1})
+
+
 class Context:
     """Cookies, databases and caches of its own, in a process that others have used before. `driver` shows its current tab."""
 

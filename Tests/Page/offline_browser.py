@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Live"))
 
-from chromium import Context, start  # noqa: E402
+from chromium import Context, set_network, start  # noqa: E402
 from waiting import PATIENCE, wait_until  # noqa: E402
 
 BLANK = "/offline.js"
@@ -76,9 +76,7 @@ class OfflineBrowser:
 
     def offline(self, is_offline=True):
         """Turns the network off, as in a tunnel."""
-        self.driver.execute_cdp_cmd("Network.enable", {})
-        self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
-            "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+        set_network(self.driver, is_offline)
 
     def tab(self):
         """Opens another tab, which becomes the current one. Returns its handle."""

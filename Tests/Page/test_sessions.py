@@ -1,5 +1,6 @@
 """What a person meets in the app when the session has ended elsewhere: nobody is locked out, and nothing is lost."""
 import requests
+from chromium import set_network
 from people import made_list, some_name
 from test_app import first_hotels
 from waiting import PATIENCE
@@ -229,9 +230,7 @@ def test_a_slow_first_log_in_says_nothing_of_what_is_not_known_yet(browser):
             window.said = ""
             new MutationObserver(() => { said += document.querySelector("main").innerText })
               .observe(document.querySelector("main"), { childList: true, subtree: true })""")
-        second.driver.execute_cdp_cmd("Network.enable", {})
-        second.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
-            "offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1})
+        set_network(second.driver, is_offline=False, latency=400)
         second.enter(name, PASSWORD, "Log in")
         second.says(there)
         said = second.driver.execute_script("return said")
