@@ -40,13 +40,12 @@ extension HotelService {
       return Adoption(bookmarks: 0, isWhole: true)
     }
     let id = LocalID(receipt: guest.key)
-    let unions = try await read(user, inSlices: HotelUnions(carried.bookmarks)) { unions, view in
-      try unions.read(view) ? unions : nil
-    }
+    let entries = try await each(
+      carried.bookmarks, in: user, HotelUnions.Entry.init(of:in:))
+    let unions = HotelUnions(carried.bookmarks, entries ?? [])
     let first = try await change(user, creating: true, carried.bookmarks.map(\.id), as: context) {
       edit in
-      try edit.adopt(
-        carried, unions ?? HotelUnions(carried.bookmarks), receipt: id, claim: claim)
+      try edit.adopt(carried, unions, receipt: id, claim: claim)
     }
     guard let first else { throw ServiceError.absent }
     guard first.receipt.waiting?.isEmpty != true else {

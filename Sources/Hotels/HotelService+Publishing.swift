@@ -80,41 +80,22 @@ extension HotelAddition {
 extension HotelService {
   /// Who added these hotels' documents to the store, by sync or otherwise. When a document was deleted and added
   /// again, the last time counts. For a bookmark with more changes than a store keeps revisions, the author of the
-  /// oldest kept revision.
+  /// oldest kept revision. Revisions written before authors were stored have none.
   /// - Throws: `store`.
   package func adders(
     of ids: [HotelID], in name: StoreName
   ) async throws -> [HotelID: Author] {
     guard !ids.isEmpty else { return [:] }
-    return try await read(name, inSlices: AddersReader(ids)) { reader, view in
-      try reader.read(view) ? reader.found : nil
-    } ?? [:]
-  }
-}
-
-/// Finds the first author of hotels' documents, in slices.
-struct AddersReader: Sendable {
-  private let ids: [HotelID]
-  private var next = 0
-  /// The authors found so far. Revisions written before authors were stored have none.
-  private(set) var found: [HotelID: Author] = [:]
-
-  init(_ ids: [HotelID]) { self.ids = ids }
-
-  /// Continues in a state of the store until the slice is over.
-  /// - Returns: whether all hotels are done.
-  mutating func read(_ view: any StoreView) throws -> Bool {
-    while next < ids.count {
-      let id = ids[next]
-      if let author = try Self.first(id.documentID, in: view) { found[id] = author }
-      next += 1
-      if view.slice.isOver { break }
+    let authors = try await each(ids, in: name) { id, view in
+      try Self.firstAuthor(of: id.documentID, in: view)
     }
-    return next == ids.count
+    return Dictionary(zip(ids, authors ?? []), uniquingKeysWith: { $1 }).compactMapValues { $0 }
   }
 
   /// The author of the oldest kept revision between the winner and the last tombstone before it.
-  private static func first(_ id: DocumentID, in view: any StoreView) throws -> Author? {
+  private static func firstAuthor(
+    of id: DocumentID, in view: any StoreView
+  ) throws -> Author? {
     guard let tree = try view.tree(id) else { return nil }
     var author: Author?
     var node = tree.winner

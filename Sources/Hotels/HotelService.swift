@@ -95,6 +95,14 @@ package struct HotelService: Sendable {
       try await store?.read(inSlices: progress, step)
     }
   }
+
+  /// What `find` finds for each element, in slices. Nil for an absent store.
+  func each<Element: Sendable, Found: Sendable>(
+    _ elements: [Element], in name: StoreName,
+    _ find: @escaping @Sendable (Element, any StoreView) throws -> Found
+  ) async throws -> [Found]? {
+    try await stores.withStore(name, creating: false) { try await $0?.each(elements, find) }
+  }
 }
 
 /// The mirror: a full copy once, then only the changes.

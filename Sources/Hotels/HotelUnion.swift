@@ -47,34 +47,26 @@ struct HotelUnion: Sendable {
 /// guest, because the work grows with what both have stored.
 struct HotelUnions: Sendable {
   /// The union of one hotel.
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     /// The account's revision that was read.
-    let revision: RevisionID
-    let union: HotelUnion?
+    fileprivate let revision: RevisionID
+    fileprivate let union: HotelUnion?
+
+    /// Computes the union of the guest's hotel with that of a state of the account's store; nil if there is none.
+    /// - Throws: the view's errors.
+    init?(of guest: Bookmark, in view: any StoreView) throws {
+      guard case .live(let present) = try StoredHotel(guest.id, in: view) else { return nil }
+      revision = present.revision
+      union = try HotelUnion(of: present, with: guest.hotel)
+    }
   }
 
-  private let bookmarks: [Bookmark]
-  private var next = 0
-  private var entries: [HotelID: Entry] = [:]
+  private let entries: [HotelID: Entry]
 
-  /// Makes a value without unions.
-  /// - Parameter bookmarks: the guest's.
-  init(_ bookmarks: [Bookmark]) { self.bookmarks = bookmarks }
-
-  /// Continues in a state of the account's store until the slice is over.
-  /// - Returns: whether all hotels were looked at.
-  /// - Throws: the view's errors.
-  mutating func read(_ view: any StoreView) throws -> Bool {
-    while next < bookmarks.count {
-      let bookmark = bookmarks[next]
-      if case .live(let present) = try StoredHotel(bookmark.id, in: view) {
-        entries[bookmark.id] = Entry(
-          revision: present.revision, union: try HotelUnion(of: present, with: bookmark.hotel))
-      }
-      next += 1
-      if view.slice.isOver { break }
-    }
-    return next == bookmarks.count
+  /// Makes a value of what was computed for each of the guest's bookmarks.
+  init(_ guests: [Bookmark], _ entries: [Entry?]) {
+    self.entries = Dictionary(zip(guests.map(\.id), entries), uniquingKeysWith: { $1 })
+      .compactMapValues { $0 }
   }
 
   /// The union of the account's hotel with the guest's. It is computed again if the account's hotel has changed.

@@ -96,6 +96,19 @@ package struct DocumentStore: Sendable {
     }
   }
 
+  /// What `find` finds for each element, in their order; see ``read(inSlices:_:)``.
+  package func each<Element: Sendable, Found: Sendable>(
+    _ elements: [Element], _ find: @escaping @Sendable (Element, any StoreView) throws -> Found
+  ) async throws -> [Found] {
+    try await read(inSlices: GrowingList<Found>()) { found, view in
+      while found.count < elements.count {
+        found.append(try find(elements[found.count], view))
+        if view.slice.isOver, found.count < elements.count { return nil }
+      }
+      return found.all
+    }
+  }
+
   /// What `make` makes of the local documents of a range, in their order; see ``read(inSlices:_:)``.
   /// - Throws: `integrity` for a damaged one; the errors of `make`; `ended`.
   package func localValues<Value: Sendable>(

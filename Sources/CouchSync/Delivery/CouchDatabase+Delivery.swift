@@ -12,23 +12,10 @@ extension CouchDatabase {
 
   /// The person's devices, the one seen last first, each with how many changes it has not confirmed.
   package func devices() async throws -> [(device: SyncDevice, pending: Int)] {
-    try await each(Array(try await allDevices().prefix(Self.mostDevices))) { device, view in
+    try await store.each(Array(try await allDevices().prefix(Self.mostDevices))) { device, view in
       guard let position = device.position else { return (device, 0) }
       let changes = try view.changes(after: position, limit: Self.mostCounted)
       return (device, changes.count { device.takes($0) })
-    }
-  }
-
-  /// Looks each element up, in slices.
-  private func each<Element: Sendable, Found: Sendable>(
-    _ elements: [Element], _ find: @escaping @Sendable (Element, any StoreView) throws -> Found
-  ) async throws -> [Found] {
-    try await store.read(inSlices: [Found]()) { found, view in
-      for element in elements.dropFirst(found.count) {
-        found.append(try find(element, view))
-        if view.slice.isOver, found.count < elements.count { return nil }
-      }
-      return found
     }
   }
 
@@ -89,7 +76,7 @@ extension CouchDatabase {
   package func refused() async throws -> [RefusedRevision] {
     guard let folder = RefusedRevision.folder(of: context.author) else { return [] }
     let all = try await store.localValues(.below(folder)) { _, note, _ in RefusedRevision(note) }
-    let missing = try await each(all) { refused, view in
+    let missing = try await store.each(all) { refused, view in
       refused.isMissing(in: try view.tree(refused.id)) ? refused : nil
     }
     return missing.compactMap(\.self).sorted { $0.time > $1.time }
@@ -112,7 +99,7 @@ extension CouchDatabase {
     of document: DeliveredDocument, to devices: [SyncDevice], connected: Set<DeviceLabel>,
     at now: Timestamp
   ) async throws -> [Delivery] {
-    try await each(devices) { device, view in
+    try await store.each(devices) { device, view in
       let isConnected = device.label.map(connected.contains) ?? false
       var ahead = 0
       if let position = device.position, let winner = document.winner {
