@@ -67,13 +67,8 @@ struct ListDirectory: Sendable {
   func memberCounts(of lists: [AccountID]) async throws -> [Int] {
     try await stores.withStore(.system, creating: false) { store in
       guard let store else { return lists.map { _ in 0 } }
-      return try await store.read(inSlices: [Int]()) { counts, view in
-        while counts.count < lists.count {
-          let range = ListKeys.range(ListKeys.members(of: lists[counts.count]))
-          counts.append(try view.localIDs(range) { $0 }.count)
-          if view.slice.isOver, counts.count < lists.count { return nil }
-        }
-        return counts
+      return try await store.each(lists) { list, view in
+        try view.localIDs(ListKeys.range(ListKeys.members(of: list))) { $0 }.count
       }
     }
   }
