@@ -19,7 +19,7 @@ extension PostgresStorage {
   private func commitBatch() async {
     let batch = Batch()
     do {
-      try await writePool.repeating(for: Self.flow(of: waitingUpdates.payer)) { connection in
+      try await writePool.repeating(for: Self.flow(of: waitingUpdates.request)) { connection in
         // Updates that arrive during the wait for a connection share the commit.
         if batch.isEmpty { batch.fill(self.waitingUpdates.take()) }
         if !batch.isEmpty { try self.transact(batch, on: connection) }

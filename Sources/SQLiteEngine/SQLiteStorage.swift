@@ -88,7 +88,7 @@ final class SQLiteStorage: StoreStorage {
 extension SQLiteStorage {
   /// Commits on a thread of the pool, behind the calls that wait by now.
   private func startCommit() {
-    file.enqueue(for: waitingUpdates.payer) { file in self.commitWaiting(file) }
+    file.enqueue(for: waitingUpdates.request) { file in self.commitWaiting(file) }
   }
 
   private func commitWaiting(_ file: StoreFile) {

@@ -17,7 +17,7 @@ package final class WaitingUpdates: Sendable {
 
   /// The request that pays for the next commit: the first one whose account is not overdrawn, so that nobody of a
   /// shared list makes the others wait.
-  package var payer: Work? {
+  package var request: Work? {
     let works = waiting.all.compactMap(\.work)
     return works.first { !$0.account.isOverdrawn } ?? works.first
   }

@@ -56,11 +56,11 @@ extension WaitingWrites<any PendingUpdate> {
         waiting.append(update)
         return nil
       }
-      let payers = waiting.map(\.payer)
-      let counts: [ObjectIdentifier?: Int] = payers.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+      let addresses = waiting.map(\.address)
+      let counts: [ObjectIdentifier?: Int] = addresses.reduce(into: [:]) { $0[$1, default: 0] += 1 }
       guard let most = counts.filter({ $0.key != nil }).max(by: { $0.value < $1.value }),
-        most.value > counts[update.payer, default: 0] + 1,
-        let last = payers.lastIndex(of: most.key)
+        most.value > counts[update.address, default: 0] + 1,
+        let last = addresses.lastIndex(of: most.key)
       else { throw Self.full }
       defer { waiting.append(update) }
       return waiting.remove(at: last)
@@ -75,7 +75,7 @@ extension WaitingWrites<any PendingUpdate> {
 
 extension PendingUpdate {
   /// The address that pays for the update; nil for the server's own.
-  fileprivate var payer: ObjectIdentifier? {
+  fileprivate var address: ObjectIdentifier? {
     work.map { ObjectIdentifier($0.account.parent ?? $0.account) }
   }
 }

@@ -139,9 +139,9 @@ import Testing
     let id = try DocumentID("a")
     for round in 0..<2 {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for lane in 0..<8 {
+        for first in 0..<8 {
           group.addTask {
-            for number in stride(from: lane, to: count, by: 8) {
+            for number in stride(from: first, to: count, by: 8) {
               let body = try DocumentBody(parsing: Array(#"{"n":\#(number)}"#.utf8))
               try await manager.withStore(user(number)) { store in
                 guard round > 0 else {
