@@ -25,8 +25,8 @@ package enum ConnectionRefusal: Error, Sendable, CaseIterable {
 
 extension RequestAnswering {
   /// The last answer of a connection as bytes, for use where no encoder is at work.
-  func lastAnswer(_ refusal: ConnectionRefusal) -> ByteBuffer {
-    let (head, body) = answer(to: refusal, of: nil)
+  func lastAnswer(_ refusal: ConnectionRefusal, to request: HTTPRequest? = nil) -> ByteBuffer {
+    let (head, body) = answer(to: refusal, of: request)
     var buffer = ByteBuffer(
       string: "HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")
     for field in head.headerFields {

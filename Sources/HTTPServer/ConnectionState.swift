@@ -22,6 +22,8 @@ final class ConnectionState {
   var failure: HTTPParserError?
   /// The answer to this error.
   var refusal: ConnectionRefusal?
+  /// What is known of the request that the parser refused: the beginning of its target.
+  var refused: HTTPRequest?
   /// Whether all that arrives is discarded.
   var isDraining = false
   /// Reads more while all that arrives is discarded.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
@@ -17,6 +18,8 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   private var hasLine = false
   /// How many bytes of this head have come.
   private var count = 0
+  /// The bytes of this head that came first.
+  private var beginning = ByteBuffer()
   private var timer: Scheduled<Void>?
 
   init(
@@ -47,9 +50,12 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
     let isStart = began == nil && !state.isInBody
     context.fireChannelRead(data)
     if let failure = state.failure {
+      let bytes = Self.unwrapInboundIn(data)
       if state.refusal == nil {
-        state.refusal = refusal(
-          failure, Self.unwrapInboundIn(data), isStart: isStart && state.marks == marks)
+        state.refusal = refusal(failure, bytes, isStart: isStart && state.marks == marks)
+      }
+      if state.marks == marks, !state.isInBody {
+        state.refused = Self.request(beginningWith: isStart ? bytes : beginning)
       }
       state.isDraining = true
       began = nil
@@ -60,6 +66,7 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
       count += bytes.readableBytes
       if began == nil {
         began = context.eventLoop.now
+        beginning = ByteBuffer(bytes.readableBytesView.prefix(Self.beginningBytes))
         if timer == nil { schedule(context, in: limits.header) }
       }
     } else {
@@ -94,7 +101,8 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   /// Answers a head that is late, and closes the connection.
   private func cut(_ context: ChannelHandlerContext) {
     state.isDraining = true
-    context.writeAndFlush(wrapOutboundOut(answers.lastAnswer(.slowHead)), promise: nil)
+    let answer = answers.lastAnswer(.slowHead, to: Self.request(beginningWith: beginning))
+    context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
     context.close(lingering: limits.linger)
   }
 
@@ -116,6 +124,22 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   private func endsLine(_ bytes: ByteBuffer) -> Bool {
     bytes.readableBytesView.prefix(max(0, RequestLimits.headerBytes - count))
       .contains(UInt8(ascii: "\n"))
+  }
+
+  /// How many bytes of a head are looked at for the beginning of its target: a method and the names that decide how the
+  /// server's answer is written.
+  private static let beginningBytes = 64
+
+  /// The request that a head is of, as far as the form of a refusal depends on it; nil if its first bytes contain no target.
+  private static func request(beginningWith bytes: ByteBuffer) -> HTTPRequest? {
+    let words = bytes.readableBytesView.prefix(beginningBytes)
+      .split(maxSplits: 2, omittingEmptySubsequences: false) { $0 <= 0x20 }
+    guard words.count > 1, words[1].first == UInt8(ascii: "/"), words[1].allSatisfy({ $0 < 0x7F })
+    else { return nil }
+    // The method is unknown or does not count: the refusal has a body for each.
+    return HTTPRequest(
+      method: .get, scheme: nil, authority: nil,
+      path: String(decoding: words[1].prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self))
   }
 
   /// Whether the bytes begin with a word of letters and a space: a method, perhaps an unknown one.

@@ -192,7 +192,8 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       write(head, context, promise)
     case .refuse:
       replace(
-        connection?.refusal ?? .malformed, to: machine.first?.head, isLast: true, context, promise)
+        connection?.refusal ?? .malformed, to: machine.first?.head ?? connection?.refused,
+        isLast: true, context, promise)
     case .replace(let isLast):
       replace(.overloaded, to: machine.answered, isLast: isLast, context, promise)
     case .close:

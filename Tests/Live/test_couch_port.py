@@ -1,4 +1,5 @@
 """`/couch` at the root of a port of its own, for clients that drop the path of a server's URL."""
+import json
 import re
 
 import pytest
@@ -80,9 +81,16 @@ def test_connections_of_both_ports_count_together(start):
 
 
 def test_refused_request_is_answered_as_couchdb_does(ported):
+    """Also one that is no HTTP, if its first line has a path of `/couch`."""
     server, url = ported
-    server.url = url
-    with connect(server) as connection:
-        connection.sendall(b"nonsense\r\n\r\n")
-        answer = receive(connection)
-        assert answer.statuses == [400] and answer.field("Content-Type") == "application/json", answer
+    method = (405, {"error": "method_not_allowed", "reason": "There is no such method"})
+    malformed = (400, {"error": "bad_request", "reason": "The request is no HTTP/1.1 (RFC 9112)"})
+    for base, head, (status, body) in (
+            (url, "nonsense", malformed), (url, "FOO /x HTTP/1.1", method), (server.url, "FOO /couch/x HTTP/1.1", method),
+            (server.url, "FOO /couch?x HTTP/1.1", method), (server.url, "GET /couch/x HTTP/1.1\r\nA B: c", malformed)):
+        server.url = base
+        with connect(server) as connection:
+            connection.sendall(head.encode() + b"\r\n\r\n")
+            answer = receive(connection)
+        assert answer.statuses == [status] and answer.field("Content-Type") == "application/json", answer
+        assert json.loads(answer.data.partition(b"\r\n\r\n")[2]) == body, answer
