@@ -166,6 +166,7 @@ def test_query_wins_over_the_body_and_the_last_of_two_parameters_counts(database
     body = {"limit": 1, "startkey": "b"}
     assert rows(database.call("POST", "/_all_docs?limit=2", json=body)) == ["b", "c"]
     assert rows(database.call("GET", "/_all_docs?limit=1&limit=2")) == ["a", "b"]
+    assert rows(database.call("GET", "/_all_docs?limit=1;skip=1")) == ["b"]
     for query in ('startkey="b"&endkey="a"', 'descending=true&startkey="a"&endkey="b"'):
         assert rows(database.call("GET", "/_all_docs?" + urllib.parse.quote(query, "=&"))) == []
     both = urllib.parse.quote('keys=["b"]&startkey="c"&key="a"', "=&")

@@ -21,8 +21,8 @@ def test_functions_that_are_there_are_not_run_and_others_are_missing(database):
     for method, path in (
             ("GET", "/_design/{d}/_view/{f}"), ("POST", "/_design/{d}/_view/{f}"),
             ("POST", "/_design/{d}/_view/{f}/queries"), ("GET", "/_design/{d}/_show/{f}"),
-            ("GET", "/_design/{d}/_show/{f}/a"), ("GET", "/_design/{d}/_list/{f}/f"),
-            ("POST", "/_design/{d}/_update/{f}"), ("PUT", "/_design/{d}/_update/{f}/a"),
+            ("GET", "/_design/{d}/_show/{f}/a/b"), ("GET", "/_design/{d}/_list/{f}/f"), ("GET", "/_design/{d}/_list/{f}/d/f"),
+            ("POST", "/_design/{d}/_update/{f}"), ("PUT", "/_design/{d}/_update/{f}/a/b"),
             ("GET", "/_changes?filter={d}/{f}"), ("GET", "/_changes?filter=_view&view={d}/{f}")):
         ask = lambda d, f: database.call(
             method, path.replace("{d}", d).replace("{f}", f), json=None if method == "GET" else {})

@@ -43,16 +43,17 @@ struct CouchQueryController: Sendable {
     ] + functions
   }
 
-  /// The functions of design documents, which CouchDB runs and this service does not. It only stores them.
+  /// The functions of design documents, which CouchDB runs and this service does not. It only stores them. A document's id
+  /// may have slashes there, and a list's view may be another design document's.
   private var functions: [Route] {
     [
       function(.get, .views, "/_view/{function}"), function(.post, .views, "/_view/{function}"),
       function(.post, .views, "/_view/{function}/queries"),
       function(.get, .shows, "/_show/{function}"),
-      function(.get, .shows, "/_show/{function}/{docid}"),
-      function(.get, .lists, "/_list/{function}/{view}"),
+      function(.get, .shows, "/_show/{function}/{docid}").takingRest,
+      function(.get, .lists, "/_list/{function}/{view}").takingRest,
       function(.post, .updates, "/_update/{function}"),
-      function(.put, .updates, "/_update/{function}/{docid}"),
+      function(.put, .updates, "/_update/{function}/{docid}").takingRest,
     ]
   }
 

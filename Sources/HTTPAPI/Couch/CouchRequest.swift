@@ -6,19 +6,19 @@ import Stores
 
 /// A request's parts in the form that the sync protocol's operations need.
 extension Call {
-  /// The query's parameters, decoded once, in order. As in CouchDB, unknown ones are ignored, and the last of several
-  /// with the same name counts.
+  /// The query's parameters, decoded once, in order. As in CouchDB, unknown ones are ignored, the last of several with the
+  /// same name counts, and `;` separates them, too (mochiweb's `parse_qs`).
   /// - Throws: ``Problem`` 400 for a broken escape or invalid UTF-8.
   func couchParameters() throws(Problem) -> CouchParameters {
-    CouchParameters(try Self.pairs((request.uri.query ?? "").utf8))
+    CouchParameters(try Self.pairs((request.uri.query ?? "").utf8, separators: "&;"))
   }
 
-  /// The `name=value` pairs, joined by `&`, of a query or a form.
+  /// The `name=value` pairs of a query or a form.
   static func pairs(
-    _ text: some Collection<UInt8>
+    _ text: some Collection<UInt8>, separators: String = "&"
   ) throws(Problem) -> [(name: String, value: String)] {
     var pairs: [(name: String, value: String)] = []
-    for pair in text.split(separator: UInt8(ascii: "&")) {
+    for pair in text.split(whereSeparator: { separators.utf8.contains($0) }) {
       pairs.append(try RequestTarget.pair(pair))
     }
     return pairs
