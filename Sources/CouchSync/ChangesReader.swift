@@ -131,10 +131,12 @@ struct ChangesReader: Sendable {
       isOver = isDone || isCut
       if !isAtEnd, !isOver, view.slice.isOver { return nil }
     }
+    let isComplete = isAtEnd || rows.count == query.limit
     return .page(
       ChangesPage(
-        rows: rows, last: .at(last ?? position, in: info, of: tag), pending: 0,
-        isComplete: isAtEnd || rows.count == query.limit,
+        rows: rows, last: .at(last ?? position, in: info, of: tag),
+        pending: isAtEnd ? 0 : try pending(upTo: position, isExact: isComplete, view),
+        isComplete: isComplete,
         isRewound: query.end != nil && query.since.position(in: info, of: tag).isRewound,
         end: position))
   }
@@ -186,6 +188,15 @@ struct ChangesReader: Sendable {
     if isExact { return Int(clamping: try view.changeCount(after: position)) }
     let numbers = info.lastSequence.subtractingReportingOverflow(position).partialValue
     return Int(clamping: max(0, min(numbers, info.documentCount &+ info.deletedCount)))
+  }
+
+  /// The same for the changes up to a sequence, which follow in a descending query.
+  private func pending(
+    upTo position: Int64, isExact: Bool, _ view: any StoreView
+  ) throws -> Int {
+    let all = try view.changeCount(after: 0)
+    guard isExact else { return Int(clamping: all) }
+    return Int(clamping: max(0, all &- (try view.changeCount(after: position))))
   }
 
   private mutating func append(

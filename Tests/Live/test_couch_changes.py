@@ -84,6 +84,7 @@ def test_pages_lead_from_one_to_the_next(read):
 def test_descending_starts_with_the_newest(read):
     assert ids(read, "descending=true") == ["c", "b", "a", "d"]
     assert ids(read, "descending=true&limit=2") == ["c", "b"]
+    assert [answer(read, f"descending=true&limit={limit}")["pending"] for limit in (0, 1, 4)] == [4, 3, 0]
 
 
 @pytest.mark.parametrize("form", ["{}", '"{}"'])
