@@ -24,11 +24,14 @@ def test_functions_that_are_there_are_not_run_and_others_are_missing(database):
             ("GET", "/_design/{d}/_show/{f}/a/b"), ("GET", "/_design/{d}/_list/{f}/f"), ("GET", "/_design/{d}/_list/{f}/d/f"),
             ("POST", "/_design/{d}/_update/{f}"), ("PUT", "/_design/{d}/_update/{f}/a/b"),
             ("GET", "/_changes?filter={d}/{f}"), ("GET", "/_changes?filter=_view&view={d}/{f}")):
-        ask = lambda d, f: database.call(
+        ask = lambda d, f: database.raw(
             method, path.replace("{d}", d).replace("{f}", f), json=None if method == "GET" else {})
         assert failed(ask("d", "f")) == (501, "not_implemented"), path
         assert failed(ask("d", "none")) == (404, "not_found"), path
         assert failed(ask("none", "f")) == (404, "not_found"), path
+    for path in ("/_design/d/_show/f/a", "/_design/d/_show/f/a/b"):
+        answer = database.raw("PUT", path, json={})
+        assert failed(answer) == (405, "method_not_allowed") and answer.headers["Allow"] == "GET, HEAD, OPTIONS", path
     for query, words in (
             ("filter=x", "`filter` must be of the form `designname/filtername`"),
             ("filter=_view", "`view` filter parameter is not provided."),

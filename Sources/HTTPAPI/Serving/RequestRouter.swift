@@ -279,12 +279,12 @@ package struct RequestRouter: HTTPResponder {
     // A template of all segments precedes one whose last name may have slashes.
     let whole = matching.filter { !$0.takesRest }
     let fitting = whole.isEmpty ? matching : whole
-    guard let fewest = fitting.map(\.parameterCount).min() else { return nil }
+    guard let most = fitting.map(\.literalCount).max() else { return nil }
     let segments = path.split(separator: "/")
     if dialect == .couch, let absent = CouchAbsence.error(inDatabase: segments.dropFirst(2)) {
       return ErrorTable.problem(for: absent, in: .couch)
     }
-    let methods = fitting.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
+    let methods = fitting.filter { $0.literalCount == most }.map(\.method.rawValue)
     let list = Self.list(methods)
     // The route table takes a literal segment without backtracking to a parameter, so no route was found.
     if methods.contains((request.method == .head ? .get : request.method).rawValue) {

@@ -129,8 +129,10 @@ package struct Route: Sendable {
     }
   }
 
-  /// The number of parameters in its path. If two routes match a path, the one with fewer parameters is used.
-  var parameterCount: Int { template.utf8.count { $0 == UInt8(ascii: "{") } }
+  /// The number of literal segments in its path. If two routes match a path, the one with more of them is used.
+  var literalCount: Int {
+    template.utf8.split(separator: UInt8(ascii: "/")).count { $0.first != UInt8(ascii: "{") }
+  }
 }
 
 extension Route {
