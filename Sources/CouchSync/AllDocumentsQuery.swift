@@ -74,7 +74,8 @@ package struct AllDocumentsQuery: Sendable {
     (self.keys, start, end, includesEnd) = (nil, bound, bound, true)
   }
 
-  /// Reads `queries` of a `POST` to `_all_docs/queries`: each element contains the parameters of one query.
+  /// Reads `queries` of a `POST` to `_all_docs/queries`, or to that of design or local documents: each element contains
+  /// the parameters of one query.
   ///
   /// Source: CouchDB, "POST /{db}/_all_docs/queries".
   /// - Throws: 400 when there is no array of objects; 413 for more than ``CouchLimits/queries``; the errors of the

@@ -120,6 +120,7 @@ LISTS = [
     ("POST", "/_all_docs/queries", 200, {"queries": [{}]}), ("GET", "/_design_docs", 200, None),
     ("POST", "/_design_docs", 200, {}), ("POST", "/_design_docs/queries", 200, {"queries": [{}]}),
     ("GET", "/_local_docs", 200, None), ("POST", "/_local_docs", 200, {}),
+    ("POST", "/_local_docs/queries", 200, {"queries": [{}]}),
     ("POST", "/_find", 200, {"selector": {}}), ("POST", "/_explain", 200, {"selector": {}}),
     ("GET", "/_index", 200, None), ("POST", "/_index", 200, INDEX),
     ("DELETE", "/_index/_design/by/json/n", 200, None), ("POST", "/_index", 200, INDEX),

@@ -121,6 +121,10 @@ def test_local_documents_are_listed(database):
         "POST", "/_local_docs", json={"keys": ["_local/é", "_local/none"], "include_docs": True})
     rows = posted.json()["rows"]
     assert rows[0]["doc"]["n"] == "é" and rows[1]["error"] == "not_found"
+    queries = [{"keys": ["_local/é", "_local/none"]}, {"limit": 2, "skip": 1}]
+    results = database.call("POST", "/_local_docs/queries", json={"queries": queries}).json()["results"]
+    assert [[row.get("id") for row in one["rows"]] for one in results] == [["_local/é", None], names[1:3]]
+    assert all(one["total_rows"] is None and one["offset"] is None for one in results)
     for query in ("limit=-1", "descending=1", "startkey=x"):
         assert database.call("GET", "/_local_docs?" + query).status_code == 400, query
 

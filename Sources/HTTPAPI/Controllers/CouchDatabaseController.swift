@@ -68,15 +68,11 @@ struct CouchDatabaseController: Sendable {
           return try await allDocuments(
             AllDocumentsQuery(try call.couchParameters(), body: body, scope: scope), call, store)
         },
+        databases.route(.post, path + "/queries") { call, store in
+          try await queries(scope, call, store)
+        },
       ]
-    } + [
-      databases.route(.post, "/_all_docs/queries") { call, store in
-        try await queries(.everything, call, store)
-      },
-      databases.route(.post, "/_design_docs/queries") { call, store in
-        try await queries(.designs, call, store)
-      },
-    ]
+    }
   }
 
   private func queries(
