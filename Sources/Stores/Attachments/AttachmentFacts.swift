@@ -18,8 +18,11 @@ package struct AttachmentFacts: Sendable, Equatable {
   package let sha1: [UInt8]
   /// The name of its pieces.
   let pieces: String
-  /// How many documents name it.
+  /// How many notes name it: ``AttachmentRecord`` of documents, and ``AttachmentNames`` of their revisions.
   package internal(set) var documents = 0
+
+  /// Of how many a read looks up at once what is known of them.
+  static let mostAtOnce = 500
 
   /// The digest as CouchDB writes it: `md5-` and the MD5 in Base64.
   package var digest: String { "md5-" + Base64.string(md5) }

@@ -39,19 +39,11 @@ enum AttachmentLedger {
       + [mutation.body.map { (mutation.revision, $0) }].compactMap(\.self)
     try change(mutation.id, in: &changes) { record, changes in
       for (revision, body) in added where DocumentBody.hasAttachments(body.bytes) {
-        let given = changes.attached[AttachedRevision(id: mutation.id, revision: revision)] ?? [:]
-        var names: AttachmentRecord.Names = [:]
-        let newestFirst = record.revisions.keys.sorted(by: >)
-        for stub in body.attachments {
-          names[stub.name] =
-            try given[stub.name].map { try changes.keep($0) }
-            ?? key(of: stub, in: record, newestFirst, changes)
-            ?? changes.offered.first { $0.facts.digest.equalsBytes(of: stub.digest) }
-            .map { try changes.keep(.new($0)) }
-        }
-        record.set(names, of: revision)
+        let owner = AttachedRevision(id: mutation.id, revision: revision)
+        let names = try Self.names(of: body.attachments, of: owner, after: record, in: &changes)
+        try record.set(names, of: owner).map { try changes.writeOnce($0) }
       }
-      guard !record.revisions.isEmpty else { return }
+      guard !record.isEmpty else { return }
       // An engine keeps the body of any revision that may be near enough to a leaf.
       let old = steps == 0 ? Int.max : mutation.revision.generation - steps
       let kept = mutation.tree.revisions(withinSteps: steps)
@@ -62,18 +54,44 @@ enum AttachmentLedger {
     }
   }
 
-  /// The bytes that an earlier revision's attachment of the same name and digest has. Nil if there are none: the revision
-  /// came with a name only, for example from a damaged copy.
-  private static func key(
-    of stub: AttachmentStub, in record: AttachmentRecord, _ newestFirst: [RevisionID],
-    _ changes: StoreChanges
-  ) throws -> AttachmentKey? {
-    try newestFirst.lazy.compactMap { record.revisions[$0]?[stub.name] }.first { key in
-      try changes.attachment(key).map { $0.digest.equalsBytes(of: stub.digest) } ?? false
+  /// The bytes that the attachments of an added revision have: those that came with it, or those that an earlier
+  /// revision's attachment of the same name and digest has. An attachment has none if it came with a name only, for example
+  /// from a damaged copy.
+  private static func names(
+    of stubs: [AttachmentStub], of owner: AttachedRevision, after record: AttachmentRecord,
+    in changes: inout StoreChanges
+  ) throws -> AttachmentNames {
+    let given = changes.attached[owner] ?? [:]
+    var keys: [AttachmentName: AttachmentKey] = [:]
+    var missing: [AttachmentStub] = []
+    for stub in stubs {
+      guard let content = given[stub.name] else {
+        missing.append(stub)
+        continue
+      }
+      keys[stub.name] = try changes.keep(content)
     }
+    guard !missing.isEmpty else { return AttachmentNames(keys) }
+    for revision in record.newestFirst {
+      let known = try record.names(of: revision, from: changes.local)
+      missing = try missing.filter { stub in
+        guard let key = known[stub.name],
+          try changes.attachment(key)?.digest.equalsBytes(of: stub.digest) ?? false
+        else { return true }
+        keys[stub.name] = key
+        return false
+      }
+      if missing.isEmpty { break }
+    }
+    for stub in missing {
+      keys[stub.name] = try changes.offered
+        .first { $0.facts.digest.equalsBytes(of: stub.digest) }.map { try changes.keep(.new($0)) }
+    }
+    return AttachmentNames(keys)
   }
 
-  /// Changes the record of a document, and counts for all bytes how many documents name them.
+  /// Changes the record of a document, and counts for all bytes how many notes name them. Reads and writes the names of
+  /// the revisions that change only.
   /// - Throws: ``DocumentError`` with code `tooManyLeaves` for one that becomes too long; `integrity`.
   static func change(
     _ id: DocumentID, in changes: inout StoreChanges,
@@ -85,12 +103,22 @@ enum AttachmentLedger {
     try edit(&record, &changes)
     guard record != former else { return }
     let next = record.note(after: note)
-    let most = max(2 * AttachmentLimits.recordBytes, note?.body.count ?? 0)
-    guard next?.body.count ?? 0 <= most else { throw AttachmentRecord.isFull }
+    let most = max(2 * AttachmentLimits.recordBytes, former.bytes())
+    guard record.bytes(note: next?.body.count ?? 0) <= most else { throw AttachmentRecord.isFull }
     changes.write(LocalEdit(.attached(id), next))
-    let (old, new) = (former.keys, record.keys)
-    for key in new.subtracting(old) { try changes.count(1, of: key) }
-    for key in old.subtracting(new) { try changes.count(-1, of: key) }
+    var counts: [AttachmentKey: Int] = [:]
+    func add(_ change: Int, _ keys: some Sequence<AttachmentKey>) {
+      for key in keys { counts[key, default: 0] += change }
+    }
+    add(1, record.keysHere)
+    add(-1, former.keysHere)
+    let (old, new) = (former.apart, record.apart)
+    for id in new.subtracting(old) { add(1, Set(try changes.attachmentNames(id).keys.values)) }
+    for id in old.subtracting(new) {
+      add(-1, Set(try changes.attachmentNames(id).keys.values))
+      changes.write(LocalEdit(id, nil))
+    }
+    for (key, change) in counts where change != 0 { try changes.count(change, of: key) }
   }
 }
 
@@ -98,6 +126,16 @@ extension StoreChanges {
   /// What is known of some bytes, with what this update has recorded.
   func attachment(_ key: AttachmentKey) throws -> AttachmentFacts? {
     try local(.attachment(key)).map { try AttachmentFacts($0, of: key) }
+  }
+
+  /// The names of a note; none if it was lost.
+  fileprivate func attachmentNames(_ id: LocalID) throws -> AttachmentNames {
+    try local(id).map { try AttachmentNames($0) } ?? AttachmentNames([:])
+  }
+
+  /// Records a note whose name says what is in it, unless the store has it.
+  mutating func writeOnce(_ note: LocalEdit) throws {
+    if try local(note.id) == nil { write(note) }
   }
 
   /// Stores the bytes of an attachment, unless the store has them.
@@ -158,7 +196,7 @@ extension StoreChanges {
     return true
   }
 
-  /// Counts one document more or less that names some bytes, and removes bytes that none names.
+  /// Counts notes more or less that name some bytes, and removes bytes that none names.
   fileprivate mutating func count(_ change: Int, of key: AttachmentKey) throws {
     guard var facts = try attachment(key) else { return }
     facts.documents += change

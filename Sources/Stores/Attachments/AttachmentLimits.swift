@@ -9,10 +9,15 @@ package enum AttachmentLimits {
   package static let personBytes = 10 << 20
   /// The most bytes of one attachment in a database of the administrator: 20 MiB.
   package static let databaseBytes = 20 << 20
-  /// The bytes of a document's ``AttachmentRecord`` from which on no revision with attachments is taken: 4 MiB, the names
-  /// of 7,000 attachments of maximum length. What the service adds by itself, such as a merge, may take it to twice as
-  /// many. Its parser takes 16 MiB.
+  /// The bytes of the names of all revisions of a document from which on no revision with attachments is taken: 4 MiB, the
+  /// names of 7,000 attachments of maximum length. What the service adds by itself, such as a merge, may take it to twice
+  /// as many.
   static let recordBytes = 4 << 20
+  /// The bytes of a document's ``AttachmentRecord`` from which on no revision with attachments is taken: 256 KiB, some
+  /// 3,000 revisions. Each edit reads and writes it.
+  static let noteBytes = 256 << 10
+  /// The most bytes of a revision's names that are in the ``AttachmentRecord`` itself: 256, of about three attachments.
+  static let namesHere = 256
   /// After so many seconds without further bytes the parts of an attachment whose document never came are removed: 1 day.
   /// The other attachments of a document may take as long.
   package static let abandonedSeconds: Int64 = 86_400

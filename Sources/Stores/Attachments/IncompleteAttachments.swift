@@ -36,7 +36,13 @@ extension DocumentStore {
           let gone = try named.keys.filter { key in
             try changes.attachment(key).map { incomplete[key] == $0.pieces } ?? true
           }
-          record.remove(gone)
+          for revision in record.newestFirst {
+            let known = try record.names(of: revision, from: changes.local)
+            let kept = known.filter { !gone.contains($0.value) }
+            guard kept.count < known.count else { continue }
+            let owner = AttachedRevision(id: named.id, revision: revision)
+            try record.set(AttachmentNames(kept), of: owner).map { try changes.writeOnce($0) }
+          }
         }
       }
     }
@@ -120,7 +126,7 @@ private struct NameSearch: Sendable {
       guard let next else { return true }
       last = next.id.text
       rest = rest.behind(next.id.text)
-      let keys = try next.record.keys.filter { key in
+      let keys = try next.record.keys(from: view.local).filter { key in
         try incomplete[key] != nil || view.attachment(key) == nil
       }
       if !keys.isEmpty {

@@ -12,7 +12,7 @@ extension StoreView {
   package func attachmentKeys(
     of id: DocumentID, _ revision: RevisionID
   ) throws -> [AttachmentName: AttachmentKey] {
-    try local(.attached(id)).map { try AttachmentRecord($0).revisions[revision] ?? [:] } ?? [:]
+    try AttachmentRecord(of: id, in: self).names(of: revision, from: local)
   }
 
   /// Checks that the revisions of a document may name further attachments.
@@ -21,20 +21,29 @@ extension StoreView {
   package func requireRoom(
     for names: (count: Int, bytes: Int), of id: DocumentID
   ) throws {
-    let bytes = names.bytes + names.count * AttachmentRecord.keyBytes
-    let held = try local(.attached(id))?.body.count ?? 0
-    guard held + bytes <= AttachmentLimits.recordBytes else { throw AttachmentRecord.isFull }
+    try AttachmentRecord(of: id, in: self).requireRoom(
+      for: names.bytes + names.count * AttachmentNames.keyBytes)
   }
 
   /// Whether some kept revision of a document names these bytes.
   package func names(_ key: AttachmentKey, in id: DocumentID) throws -> Bool {
-    try local(.attached(id)).map { try AttachmentRecord($0).keys.contains(key) } ?? false
+    let record = try AttachmentRecord(of: id, in: self)
+    guard !record.keysHere.contains(key) else { return true }
+    return try record.apart.contains { note in
+      try local(note).map { try AttachmentNames($0).keys.values.contains(key) } ?? false
+    }
   }
 
-  /// The attachments that the kept revisions of a document name.
-  func attachments(of id: DocumentID) throws -> [AttachmentFacts] {
-    let record = try local(.attached(id)).map { try AttachmentRecord($0) }
-    return try record?.keys.sorted().compactMap { try attachment($0) } ?? []
+  /// The attachments that the kept revisions of a document name, without some; at most ``AttachmentFacts/mostAtOnce``.
+  func attachments(
+    of id: DocumentID, except known: Set<AttachmentKey>
+  ) throws -> [AttachmentFacts] {
+    var found: [AttachmentFacts] = []
+    for key in try AttachmentRecord(of: id, in: self).keys(from: local).subtracting(known).sorted()
+    where found.count < AttachmentFacts.mostAtOnce {
+      if let facts = try attachment(key) { found.append(facts) }
+    }
+    return found
   }
 
   /// What is known of some bytes; nil for those that the store does not have.

@@ -85,7 +85,7 @@ struct StoreExport: Sendable {
       step = .notes(0, after: nil)
       return
     }
-    let missing = try view.attachments(of: document.id).filter { !attachments.contains($0.key) }
+    let missing = try view.attachments(of: document.id, except: attachments)
     guard missing.isEmpty else {
       step = .attachments(missing, from: 0, then: range)
       return

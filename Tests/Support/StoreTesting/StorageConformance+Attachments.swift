@@ -72,6 +72,34 @@ extension StorageConformance {
           "of the first revision")
       }
     },
+    Claim("an edit writes the names of an attachment's revision only if they are new") { bench in
+      try await bench.withDocuments { store in
+        let id = try DocumentID("a")
+        let (first, stubs) = try await store.attach(100, to: id)
+        var last = first
+        for number in 0..<3 {
+          let body = try DocumentBody(parsing: Array("{\"n\":\(number)}".utf8)).with(stubs)
+          last = try await store.put(id, base: last, body: body)
+        }
+        try require(try await store.count(LocalID.attachmentNamesPrefix), is: 1, "shared")
+        let record = try await store.read { view in try view.local(LocalID(receipt: "attached/a")) }
+        try require((1..<1_000).contains(record?.body.count ?? 0), "the record has no names")
+        let keys = try await store.read { [last] view in
+          try [first, last].map { try view.attachmentKeys(of: id, $0) }
+        }
+        try require(keys[0] == keys[1], "the same attachments")
+        try require(keys[0].count, is: 100, "all of them")
+        last = try await store.put(id, base: last, body: .empty.with(stubs.dropLast()))
+        try require(try await store.count(LocalID.attachmentNamesPrefix), is: 2, "one is gone")
+        try require(try await store.attached(), is: 5_050, "but its revisions are kept")
+        try await store.update(loading: [id]) { changes in changes.dropHistory(of: id) }
+        try require(try await store.count(LocalID.attachmentNamesPrefix), is: 1, "of the leaf")
+        try require(try await store.attached(), is: 4_950, "freed")
+        try await store.purge(id, last)
+        try require(try await store.count(LocalID.attachmentNamesPrefix), is: 0, "purged")
+        try require(try await store.attached(), is: 0, "all freed")
+      }
+    },
     Claim("an attachment that lacks a piece is forgotten by a repair, and can be sent again") {
       bench in
       try await bench.withDocuments { store in
@@ -303,17 +331,34 @@ extension DocumentStore {
   }
 
   /// How many pieces are stored.
-  fileprivate func pieces() async throws -> Int {
-    let range = DocumentRange(
-      start: LocalID.piecePrefix, end: LocalID.piecePrefix.dropLast() + "0", includesEnd: false)
-    return try await read { view in
-      var count = 0
-      try view.locals(range) { _, _ in
-        count += 1
-        return true
-      }
-      return count
+  fileprivate func pieces() async throws -> Int { try await count(LocalID.piecePrefix) }
+
+  /// How many notes with a prefix are stored.
+  fileprivate func count(_ prefix: String) async throws -> Int {
+    try await read { view in try view.localIDs(.below(prefix)) { $0 }.count }
+  }
+
+  /// Writes a document with attachments of 1 byte, 2 bytes and so on.
+  fileprivate func attach(
+    _ count: Int, to id: DocumentID
+  ) async throws -> (revision: RevisionID, stubs: [AttachmentStub]) {
+    var (stubs, contents) = ([AttachmentStub](), [AttachmentName: AttachmentContent]())
+    for number in 1...count {
+      let new = try await upload(AttachedBytes.some(number)).finish()
+      let name = try AttachmentName("file\(number)")
+      contents[name] = .new(new)
+      stubs.append(
+        AttachmentStub(
+          name: name, contentType: "text/plain", generation: 1, digest: new.facts.digest,
+          length: new.facts.length))
     }
+    let body = try DocumentBody.empty.with(stubs)
+    let revision = try await update(loading: [id], as: .server) { [contents] changes in
+      let revision = try changes.put(id, base: nil, body: body)
+      try changes.attach(contents, to: AttachedRevision(id: id, revision: revision))
+      return revision
+    }
+    return (revision, stubs)
   }
 
   fileprivate func purge(_ id: DocumentID, _ revision: RevisionID) async throws {
