@@ -63,18 +63,19 @@ package struct SentAttachment: Sendable {
       case .data(let node):
         sent.append(
           SentAttachment(
-            attachment, try await decode(node.string ?? "", of: attachment.name, limit: limit)))
+            attachment,
+            try await decode(Array((node.string ?? "").utf8), of: attachment.name, limit: limit)))
       }
     }
     return sent
   }
 
   private static func decode(
-    _ text: String, of name: AttachmentName, limit: Int
+    _ text: [UInt8], of name: AttachmentName, limit: Int
   ) async throws -> NewAttachment {
-    guard text.utf8.count / 4 <= limit / 2 else { throw AttachmentUpload.tooLarge(limit) }
+    guard text.count / 4 <= limit / 2 else { throw AttachmentUpload.tooLarge(limit) }
     var (upload, decoder) = (AttachmentUpload(limit: limit), Base64.Decoder())
-    var rest = text.utf8[...]
+    var rest = text[...]
     while !rest.isEmpty {
       guard let bytes = decoder.decode(rest.prefix(charactersAtOnce)) else {
         throw IncomingAttachment.invalidData(name)

@@ -68,7 +68,7 @@ struct LiteDigest: Sendable, Hashable {
   init?(_ text: String) {
     var decoder = Base64.Decoder()
     guard text.utf8.count == 33, text.utf8.starts(with: Self.prefix.utf8),
-      let first = decoder.decode(text.utf8.dropFirst(Self.prefix.utf8.count)),
+      let first = decoder.decode(Array(text.utf8.dropFirst(Self.prefix.utf8.count))[...]),
       let last = decoder.finish()
     else { return nil }
     bytes = first + last

@@ -94,7 +94,9 @@ package struct CredentialSeal: Sendable {
 
   private static func bytes(_ text: String) -> [UInt8]? {
     var decoder = Base64.Decoder()
-    guard let start = decoder.decode(text.utf8), let end = decoder.finish() else { return nil }
+    guard let start = decoder.decode(Array(text.utf8)[...]), let end = decoder.finish() else {
+      return nil
+    }
     return start + end
   }
 

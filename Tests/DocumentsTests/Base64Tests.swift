@@ -9,7 +9,7 @@ import Testing
   ]
 
   private func decode(_ text: String, inPartsOf count: Int) -> [UInt8]? {
-    var (decoder, bytes, rest) = (Base64.Decoder(), [UInt8](), text.utf8[...])
+    var (decoder, bytes, rest) = (Base64.Decoder(), [UInt8](), Array(text.utf8)[...])
     while !rest.isEmpty {
       guard let part = decoder.decode(rest.prefix(count)) else { return nil }
       bytes += part

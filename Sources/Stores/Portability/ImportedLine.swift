@@ -173,7 +173,7 @@ enum ImportedLine: Sendable {
   private static func data(_ node: JSONNode) throws -> ImportedLine {
     var decoder = Base64.Decoder()
     guard let text = node.string, text.utf8.count <= 2 * AttachmentLimits.pieceBytes,
-      let bytes = decoder.decode(text.utf8), let last = decoder.finish()
+      let bytes = decoder.decode(Array(text.utf8)[...]), let last = decoder.finish()
     else { throw Fault(reason: "data must be a part of an attachment in Base64") }
     return .data(bytes + last)
   }
