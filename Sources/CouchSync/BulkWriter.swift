@@ -117,7 +117,8 @@ struct BulkWriter {
     }
   }
 
-  /// Commits the first items: as many as are decided in the time of one commit, at least one.
+  /// Commits the first items: as many as are decided in the time of one commit, at least one. Attachments are written after
+  /// that, so they are counted.
   private func attempt(_ items: ArraySlice<Item>) async throws -> [Outcome] {
     let (store, rule, context) = (database.store, database.rule, database.context)
     let isReplicated = items.contains(where: \.write.isReplicated)
@@ -153,7 +154,7 @@ struct BulkWriter {
         } catch let error as DocumentError where error.code != .damaged {
           outcomes.append(.failure(ServiceError(error)))
         }
-        if ContinuousClock.now >= end { break }
+        if ContinuousClock.now >= end || contents.count >= CouchLimits.commitAttachments { break }
       }
       for index in edits.indices { changes.write(edits[index].finish()) }
       try contents.record(in: &changes)

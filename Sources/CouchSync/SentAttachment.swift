@@ -12,6 +12,8 @@ package struct SentAttachment: Sendable {
   let digest: String?
   /// Its bytes; nil for a stub.
   let bytes: Bytes?
+  /// Whether the digest is Couchbase Lite's.
+  fileprivate var hasLiteDigest: Bool { digest?.hasPrefix("sha1-") ?? false }
 
   /// Bytes, and what is known of them.
   package typealias Bytes = (facts: AttachmentFacts, content: AttachmentContent)
@@ -95,6 +97,8 @@ struct AttachedContents {
   private(set) var all: [AttachedRevision: [AttachmentName: AttachmentContent]] = [:]
   /// The names of the attachments that the update adds to each document, and their bytes.
   private var names: [DocumentID: (count: Int, bytes: Int)] = [:]
+  /// How many attachments the revisions have.
+  private(set) var count = 0
 
   /// The stubs of a revision with attachments, for its body.
   /// - Parameter earlier: the revisions whose attachments a stub may name.
@@ -106,6 +110,7 @@ struct AttachedContents {
     var stubs: [AttachmentStub] = []
     var contents: [AttachmentName: AttachmentContent] = [:]
     try earlier.view.requireRoom(for: sum(sent.map(\.name), of: earlier.id), of: earlier.id)
+    let known = try earlier.attachments(of: sent.filter { $0.bytes == nil }, among: self)
     for attachment in sent {
       let sent = isReplicated ? attachment.generation : nil
       if let bytes = attachment.bytes {
@@ -120,7 +125,10 @@ struct AttachedContents {
           isKept ? stub.following(try earlier.stubsOfParent, generation: generation) : stub)
         contents[attachment.name] = bytes.content
       } else {
-        let known = try earlier.attachment(attachment, among: self)
+        guard let known = known[attachment.name] else {
+          throw DocumentError(
+            .missingStub, "Invalid attachment stub in \(earlier.id) for \(attachment.name)")
+        }
         stubs.append(
           AttachmentStub(
             name: attachment.name,
@@ -138,6 +146,7 @@ struct AttachedContents {
     _ contents: [AttachmentName: AttachmentContent], _ id: DocumentID, _ revision: RevisionID
   ) {
     all[AttachedRevision(id: id, revision: revision)] = contents
+    count += contents.count
     names[id] = sum(contents.keys, of: id)
   }
 
@@ -157,10 +166,16 @@ struct AttachedContents {
 
 /// The attachments of the revisions before a new one.
 struct EarlierAttachments {
+  typealias Found = (stub: AttachmentStub, content: AttachmentContent)
+
+  /// Of so many conflicting revisions a peer's new one may have an attachment without its bytes. Beyond, the peer is asked
+  /// for the bytes.
+  private static let mostOthers = 32
+
   let id: DocumentID
   /// The revisions from which the new one descends, the nearest first.
   let ancestors: [RevisionID]
-  /// Other revisions of the document. A stub has their attachments only by digest.
+  /// Other revisions of the document, of which ``mostOthers`` are looked at. A stub has their attachments only by digest.
   var others: [RevisionID] = []
   let edits: DocumentEdits
   let view: any StoreView
@@ -174,42 +189,48 @@ struct EarlierAttachments {
     }
   }
 
-  /// The attachment that a stub names. A peer's digest may differ from that of the same attachment here: CouchDB's is of
-  /// the packed bytes. Then it is found by its name and `revpos`, as far as these are sent.
+  /// The attachments that stubs name, as far as they are found. A peer's digest may differ from that of the same attachment
+  /// here: CouchDB's is of the packed bytes. Then it is found by its name and `revpos`, as far as these are sent.
   ///
+  /// Each revision is read once, however many stubs there are.
   /// Source: CouchDB, `couch_att:merge_stubs`.
-  /// - Throws: ``DocumentError`` with code `missingStub`.
-  func attachment(
-    _ sent: SentAttachment, among contents: AttachedContents
-  ) throws -> (stub: AttachmentStub, content: AttachmentContent) {
-    var found: (stub: AttachmentStub, content: AttachmentContent)?
-    for (index, revision) in (ancestors + others).enumerated() {
+  func attachments(
+    of sent: [SentAttachment], among contents: AttachedContents
+  ) throws -> [AttachmentName: Found] {
+    var (missing, found) = (sent, [AttachmentName: Found]())
+    guard !missing.isEmpty else { return found }
+    let record = try AttachmentRecord(of: id, in: view)
+    for (index, revision) in (ancestors + others.prefix(Self.mostOthers)).enumerated() {
+      let known =
+        try contents.all[AttachedRevision(id: id, revision: revision)]
+        ?? record.names(of: revision, from: view.local).mapValues { .stored($0) }
+      guard !known.isEmpty else { continue }
       let body = try edits.body(of: revision)?.bytes ?? view.body(id, revision)
-      let stub = body.flatMap { DocumentBody.attachments(in: $0)?.stubs }?
-        .first { $0.name == sent.name }
-      guard let stub, let content = try content(of: stub, revision, contents) else { continue }
-      // Couchbase Lite's digest is always of the bytes themselves.
-      if let digest = sent.digest, digest.hasPrefix("sha1-") {
-        if try sha1(of: content) == digest { return (stub, content) }
-        continue
+      let stubs = body.flatMap { DocumentBody.attachments(in: $0)?.stubs } ?? []
+      let named = Dictionary(stubs.map { ($0.name, $0) }) { first, _ in first }
+      missing = try missing.filter { sent in
+        guard let stub = named[sent.name], let content = known[sent.name] else { return true }
+        if try sent.digest.map({ try isDigest($0, of: stub, content) }) ?? false {
+          found[sent.name] = (stub, content)
+          return false
+        }
+        let isSame = sent.generation == nil || sent.generation == stub.generation
+        // Couchbase Lite's digest is always of the bytes themselves.
+        if found[sent.name] == nil, isSame, index < ancestors.count, !sent.hasLiteDigest {
+          found[sent.name] = (stub, content)
+        }
+        return sent.digest != nil || found[sent.name] == nil
       }
-      if let digest = sent.digest, digest.equalsBytes(of: stub.digest) { return (stub, content) }
-      let isSame = sent.generation == nil || sent.generation == stub.generation
-      if found == nil, isSame, index < ancestors.count { found = (stub, content) }
-    }
-    guard let found else {
-      throw DocumentError(.missingStub, "Invalid attachment stub in \(id) for \(sent.name)")
+      if missing.isEmpty { break }
     }
     return found
   }
 
-  private func content(
-    of stub: AttachmentStub, _ revision: RevisionID, _ contents: AttachedContents
-  ) throws -> AttachmentContent? {
-    if let new = contents.all[AttachedRevision(id: id, revision: revision)] {
-      return new[stub.name]
-    }
-    return try view.attachmentKeys(of: id, revision)[stub.name].map { .stored($0) }
+  private func isDigest(
+    _ digest: String, of stub: AttachmentStub, _ content: AttachmentContent
+  ) throws -> Bool {
+    digest.hasPrefix("sha1-")
+      ? try sha1(of: content) == digest : digest.equalsBytes(of: stub.digest)
   }
 
   /// The digest of bytes as Couchbase Lite writes it.
