@@ -131,10 +131,11 @@ package struct DocumentBodyReader: Sendable {
   private var writer: JSONCanonicalWriter
   private var hash = SHA256()
 
-  /// Begins to read what a client sent; see ``DocumentBody/init(_:attachments:)``. Attachments are left out.
+  /// Begins to read an object; see ``DocumentBody/init(_:attachments:)``.
+  /// - Parameter attachments: whether attachments are taken; false for what a client sent.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object.
-  package init(_ node: JSONNode) throws(DocumentError) {
-    let (members, type) = try DocumentBody.members(of: node, attachments: false)
+  package init(_ node: JSONNode, attachments: Bool = false) throws(DocumentError) {
+    let (members, type) = try DocumentBody.members(of: node, attachments: attachments)
     self.type = type
     bytes = node.object(of: members, isCanonical: false)
     writer = JSONCanonicalWriter(node, of: members)

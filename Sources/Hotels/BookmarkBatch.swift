@@ -113,13 +113,13 @@ extension BookmarkEdit {
       answer.results.append(BatchAnswer.Item(id: item.id, status: status))
       if let revision { steps.append((item.id, former, revision)) }
     }
-    answer.undo = undo(of: steps)
+    answer.undo = try undo(of: steps)
     return answer
   }
 
   /// The steps that restore the former state.
-  private func undo(of steps: [Step]) -> [Restoration] {
-    let positions = list.positions(of: Set(steps.map(\.id)), leaving: leaving)
+  private mutating func undo(of steps: [Step]) throws -> [Restoration] {
+    let positions = try positions(of: Set(steps.map(\.id)))
     return steps.map { step in
       let former = step.former.flatMap { revision in
         positions[step.id].map { Restoration.Former(revision: revision, position: $0) }
@@ -153,7 +153,7 @@ extension BookmarkEdit {
     let base = present.isDeleted ? nil : present.revision
     let bookmark = try put(id, body, base: base, created: present.created)
     guard present.isDeleted else { return (200, bookmark.revision) }
-    returning.append((id, former.position))
+    putBack(id, at: former.position)
     return (201, bookmark.revision)
   }
 }

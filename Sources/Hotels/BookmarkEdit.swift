@@ -21,18 +21,25 @@ struct BookmarkEdit {
   let limit: HistoryLimits
   private let lists: ListReconciliation
   private var mutations: [Mutation] = []
-  /// Ids that leave their positions in the list.
-  private(set) var leaving: Set<HotelID> = []
-  private var joining: [HotelID] = []
-  /// Bookmarks that return to their former positions.
-  var returning: [(id: HotelID, position: BookmarkPosition)] = []
+  private var listChange = ListChange()
+  /// What the update knows of the list that the edit will leave.
+  private let preparation: Preparation
+
+  enum Preparation {
+    /// It may be made here.
+    case needless
+    /// It is long, and made before the update.
+    case needed(PreparedList?)
+  }
 
   /// An edit that changes nothing yet.
   /// - Parameter limit: how much history to keep.
   /// - Parameter lists: the lists of this state of the store.
   init(
-    _ view: any StoreView, now: Timestamp, limit: HistoryLimits, lists: ListReconciliation
+    _ view: any StoreView, now: Timestamp, limit: HistoryLimits, lists: ListReconciliation,
+    _ preparation: Preparation
   ) {
+    self.preparation = preparation
     self.view = view
     self.now = now
     self.limit = limit
@@ -220,7 +227,7 @@ struct BookmarkEdit {
 
   /// Appends stored hotels to the list that are on no list.
   mutating func list(_ ids: [HotelID]) {
-    for id in ids where !lists.list.contains(id) { joining.append(id) }
+    for id in ids where !lists.list.contains(id) { listChange.joining.append(id) }
   }
 
   /// Unbookmarks a hotel: its id leaves the list, and its document gets a tombstone on every live leaf. An id whose
@@ -228,7 +235,7 @@ struct BookmarkEdit {
   /// - Returns: the tombstone's revision; nil when the hotel was not bookmarked.
   mutating func remove(_ id: HotelID) throws -> RevisionID? {
     guard list.contains(id) else { return nil }
-    leaving.insert(id)
+    listChange.leaving.insert(id)
     guard try bookmark(id) != nil, let tree = try view.newest(id.documentID),
       let mutation = try Edit.deleteAllLeaves(id.documentID, in: tree, limit: limit)
     else { return nil }
@@ -238,33 +245,52 @@ struct BookmarkEdit {
 
   /// The edit's mutations, hotels in the order of the calls and then the lists, and how many ids of merged lists
   /// did not fit.
-  /// - Throws: `quotaExceeded` when bookmarking makes the list longer than ``BookmarkLimits/listBytes``.
+  /// - Throws: `quotaExceeded` when bookmarking makes the list longer than ``BookmarkLimits/listBytes``;
+  ///   ``PreparedList/Missing``.
   func finish() throws -> (mutations: [Mutation], leftOut: Int) {
-    var next = lists.list
-    next.remove(leaving)
-    if !returning.isEmpty { next.insert(returning) }
-    next.append(joining)
-    let fitting = lists.fitting(next)
-    let leftOut = next.hotels.count - fitting.hotels.count
-    let written = try lists.mutations(writing: fitting, limit: limit, at: now)
-    if !joining.isEmpty || !returning.isEmpty,
-      leftOut > 0 || (written.first?.body?.bytes.count ?? 0) > BookmarkLimits.listBytes
-    {
-      throw ServiceError(
-        .quotaExceeded, "The list of bookmarks is full: at most \(BookmarkLimits.listBytes) bytes")
+    if lists.isSettled, listChange.isNone { return (mutations, 0) }
+    let changed = try changedList()
+    let written = try lists.mutations(writing: changed.body, limit: limit, at: now)
+    return (mutations + written, changed.leftOut)
+  }
+
+  /// The positions that these ids had, relative to neighbours that stay in the list.
+  /// - Throws: ``PreparedList/Missing``.
+  mutating func positions(of ids: Set<HotelID>) throws -> [HotelID: BookmarkPosition] {
+    guard case .needed = preparation, !ids.isEmpty else {
+      return list.positions(of: ids, leaving: listChange.leaving, in: list.hotels.indices)
     }
-    return (mutations + written, leftOut)
+    listChange.located = ids
+    return try changedList().positions
+  }
+
+  /// The list that the edit leaves.
+  private func changedList() throws -> ChangedList {
+    guard case .needed(let prepared) = preparation else {
+      var changed = ChangedList(lists, listChange)
+      while try !changed.advance() {}
+      return changed
+    }
+    guard let prepared, prepared.change == listChange else {
+      throw PreparedList.Missing(change: listChange)
+    }
+    return try prepared.made()
   }
 
   /// Puts an id at the end of the list, because the new bookmark is the newest. An id that was in the list without
   /// its hotel moves to the end.
   mutating func join(_ id: HotelID) {
-    leaving.insert(id)
-    joining.append(id)
+    listChange.leaving.insert(id)
+    listChange.joining.append(id)
   }
 
   /// Removes an id from the list. The caller changes the hotel's document.
-  mutating func unlist(_ id: HotelID) { leaving.insert(id) }
+  mutating func unlist(_ id: HotelID) { listChange.leaving.insert(id) }
+
+  /// Puts a bookmark at its former position in the list.
+  mutating func putBack(_ id: HotelID, at position: BookmarkPosition) {
+    listChange.returning.append(ListChange.Returning(id: id, position: position))
+  }
 
   /// Records a document's next state.
   mutating func write(_ mutation: Mutation) { mutations.append(mutation) }

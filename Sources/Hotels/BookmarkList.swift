@@ -63,25 +63,19 @@ package struct BookmarkList: Sendable, Equatable {
     return indices
   }
 
-  /// The positions of these ids, relative to neighbours that stay in the list. Ids that the list does not have are
-  /// left out.
+  /// The positions of those of these ids that are in a part of the list, relative to neighbours that stay in the list.
   /// - Parameter leaving: ids that do not stay.
-  func positions(of ids: Set<HotelID>, leaving: Set<HotelID>) -> [HotelID: BookmarkPosition] {
-    var indices: [HotelID: BookmarkPosition] = [:]
-    var (after, waiting) = (nil as HotelID?, [] as [HotelID])
-    for (number, id) in hotels.enumerated() {
-      let stays = !leaving.contains(id)
-      if stays {
-        for earlier in waiting { indices[earlier]?.before = id }
-        waiting.removeAll(keepingCapacity: true)
-      }
-      if ids.contains(id) {
-        indices[id] = BookmarkPosition(number: number, after: after, before: nil)
-        waiting.append(id)
-      }
-      if stays { after = id }
+  /// - Parameter range: indices of the list.
+  func positions(
+    of ids: Set<HotelID>, leaving: Set<HotelID>, in range: Range<Int>
+  ) -> [HotelID: BookmarkPosition] {
+    var positions: [HotelID: BookmarkPosition] = [:]
+    for number in range where ids.contains(hotels[number]) {
+      positions[hotels[number]] = BookmarkPosition(
+        number: number, after: hotels[..<number].last { !leaving.contains($0) },
+        before: hotels[(number + 1)...].first { !leaving.contains($0) })
     }
-    return indices
+    return positions
   }
 
   /// Removes ids. The others keep their order.
@@ -143,55 +137,53 @@ extension BookmarkList {
   /// - Parameter former: the body that this one replaces; nil for a new list.
   /// - Throws: ``DocumentError`` with code `tooLarge`, or `invalidJSON` when `former` is not JSON.
   package func body(replacing former: [UInt8]? = nil) throws -> DocumentBody {
+    try DocumentBody(parsing: try text(replacing: former), limits: .request)
+  }
+
+  /// The bytes of the ``body(replacing:)``.
+  func text(replacing former: [UInt8]?) throws -> [UInt8] {
+    var ids: [UInt8] = []
+    for (index, id) in hotels.enumerated() {
+      if index > 0 { ids.append(UInt8(ascii: ",")) }
+      JSONWriter.appendString(id.text, to: &ids)
+    }
+    return try Self.text(of: ids, replacing: former)
+  }
+
+  /// The bytes of a body.
+  /// - Parameter ids: the texts of the ids, with commas between them.
+  static func text(of ids: [UInt8], replacing former: [UInt8]?) throws -> [UInt8] {
     var known: ParsedJSON?
     if let former {
       do { known = try ParsedJSON(former, limits: .request) } catch { throw DocumentError(error) }
     }
-    let bytes = JSONWriter.object { writer in
+    return JSONWriter.object(reserving: ids.count + 256) { writer in
       var missing = ["type", "hotels"]
+      func append(_ name: String) {
+        if name.equalsBytes(of: "hotels") {
+          writer.member(name, raw: [UInt8(ascii: "[")] + ids + [UInt8(ascii: "]")])
+        } else {
+          writer.member(name, type)
+        }
+      }
       if let known {
         for member in known.root.members {
           if let name = missing.first(where: { member.nameEquals($0) }) {
-            append(name, to: &writer)
+            append(name)
             missing.removeAll { member.nameEquals($0) }
           } else {
             writer.member(member)
           }
         }
       }
-      for name in missing { append(name, to: &writer) }
+      for name in missing { append(name) }
     }
-    return try DocumentBody(parsing: bytes, limits: .request)
   }
 
   /// Whether the other members of a list's body leave space for a list in a document.
   static func hasCapacity(in former: [UInt8]) -> Bool {
     guard let empty = try? BookmarkList().body(replacing: former) else { return false }
     return (try? DocumentBody(parsing: empty.bytes, limits: .document)) != nil
-  }
-
-  /// The first ids of the list: as many as fit into a body of the given size in bytes.
-  /// - Parameter former: the body that this one replaces; nil for a new list.
-  func prefix(fitting bytes: Int, replacing former: [UInt8]?) -> BookmarkList {
-    var length = (try? BookmarkList().body(replacing: former).bytes.count) ?? 0
-    var count = 0
-    var text: [UInt8] = []
-    for id in hotels {
-      text.removeAll(keepingCapacity: true)
-      JSONWriter.appendString(id.text, to: &text)
-      length += text.count + (count > 0 ? 1 : 0)
-      guard length <= bytes else { return BookmarkList(Array(hotels.prefix(count))) }
-      count += 1
-    }
-    return self
-  }
-
-  private func append(_ name: String, to writer: inout JSONWriter) {
-    if name.equalsBytes(of: "hotels") {
-      writer.array(name, of: hotels) { $1.string($0.text) }
-    } else {
-      writer.member(name, Self.type)
-    }
   }
 }
 
@@ -203,7 +195,7 @@ package struct BookmarkPosition: Sendable, Equatable {
   /// The next older bookmark that stayed in the list; nil for none.
   let after: HotelID?
   /// The next newer bookmark that stayed in the list; nil for none.
-  var before: HotelID?
+  let before: HotelID?
 
   /// The index for the bookmark in the present list.
   ///

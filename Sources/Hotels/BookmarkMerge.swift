@@ -1,5 +1,6 @@
 import Crypto
 package import Documents
+import Scheduling
 package import Stores
 
 /// The rule that merges the lists of a document's conflicting revisions into one. The result keeps the additions and
@@ -43,28 +44,25 @@ package enum BookmarkMerge {
     _ tree: RevisionTree, target: Target = .sameDocument,
     list: (RevisionID) throws(Failure) -> BookmarkList?
   ) throws(Failure) -> Side? {
+    var merge = try begin(tree, target: target, list: list)
+    return merge?.next(within: .endless)
+  }
+
+  /// Begins a merge that goes on in slices; see ``resolve(_:target:list:)``.
+  static func begin<Failure: Error>(
+    _ tree: RevisionTree, target: Target, list: (RevisionID) throws(Failure) -> BookmarkList?
+  ) throws(Failure) -> ListMerge? {
     let live = tree.liveLeaves
     guard let leaf = live.first else { return nil }
     guard live.count <= leavesAtOnce else {
       let later = Set(live.dropFirst(leavesAtOnce).map(\.revision))
-      return try resolve(tree.purging(later), target: target, list: list)
+      return try begin(tree.purging(later), target: target, list: list)
     }
     // The usual case: there is nothing to merge.
     if target == .sameDocument, live.count == 1 {
-      return Side(list: try list(leaf.revision) ?? BookmarkList(), base: nil)
+      return ListMerge(of: try list(leaf.revision) ?? BookmarkList())
     }
-    let graph = try MergeGraph(tree, target: target, list: list)
-    let base = graph.mergedLists
-    let union = BookmarkList.union(graph.headsInOrder.compactMap { graph.nodes[$0].list })
-    var members = ListMembership(union.hotels, in: graph)
-    let seen = target == .canonicalList ? MergeGraph.merged : 0
-    let stays = union.hotels.enumerated().filter { number, id in
-      let lacking = members.headsLacking(number)
-      if lacking == 0, base.contains(id) { return true }
-      return lacking | seen == 0 || members.isAdded(number, unseenBy: lacking | seen)
-    }
-    return Side(
-      list: BookmarkList(stays.map(\.element)), base: base.hotels.isEmpty ? nil : base)
+    return ListMerge(try MergeGraph(tree, target: target, list: list), target)
   }
 
   /// Applies another document's merged list to a list.
@@ -74,24 +72,6 @@ package enum BookmarkMerge {
     result.append(side.list.subtracting(side.base ?? BookmarkList()))
     return result
   }
-}
-
-extension MergeGraph {
-  /// The heads in the order in which their lists are joined: those with the most ancestors first. Heads whose list
-  /// equals that of one of their sources come last.
-  fileprivate var headsInOrder: [Int] {
-    let isStill = { (head: Int) in
-      let node = nodes[head]
-      return node.sources.contains { nodes[$0].list == node.list }
-    }
-    return headsByAncestry.filter { !isStill($0) } + headsByAncestry.filter(isStill)
-  }
-
-  /// All ids of the revisions that were merged into another document.
-  fileprivate var mergedLists: BookmarkList {
-    .union(nodes.lazy.filter { $0.isClosed && $0.heads & Self.merged != 0 }.compactMap(\.list))
-  }
-
 }
 
 extension BookmarkMerge {
@@ -203,9 +183,9 @@ extension BookmarkMerge {
 ///
 /// The graph holds the revisions whose lists decide a merge: the live leaves, and those at which edges part. Edges
 /// lead from lower generations to higher ones only, so that a forged tombstone can't make a cycle.
-struct MergeGraph {
+struct MergeGraph: Sendable {
   /// A revision with its list.
-  struct Node {
+  struct Node: Sendable {
     /// Its list; nil for an inner revision whose body is no longer known.
     let list: BookmarkList?
     /// The indices of the nearest nodes from which it was made.
@@ -228,6 +208,9 @@ struct MergeGraph {
   private(set) var heads: [Int] = []
   /// The indices of the live leaves, those with the most ancestors first. Of equals, the winner comes first.
   private(set) var headsByAncestry: [Int] = []
+
+  /// An empty graph.
+  init() {}
 
   /// Builds the graph of a tree.
   /// - Parameter target: what tombstones say that branches were merged into.
@@ -260,64 +243,6 @@ struct MergeGraph {
     }
     heads = edges.live.compactMap { headIndices[$0] }
     headsByAncestry = edges.headsByAncestry.compactMap { headIndices[$0] }
-  }
-}
-
-/// Which lists of a graph have which ids, as bits: each id of each list is looked up once, however many lists there are.
-/// Ids are numbered in the order of the union of all lists.
-private struct ListMembership {
-  private let graph: MergeGraph
-  /// How many words the bits of one list take.
-  private let words: Int
-  /// The bits of all nodes' lists, one after the other.
-  private var bits: [UInt64]
-  /// For ``isAdded(_:unseenBy:)``, so that no call allocates memory.
-  private var isAlive: [Bool]
-
-  init(_ ids: [HotelID], in graph: MergeGraph) {
-    self.graph = graph
-    words = (ids.count + 63) / 64
-    bits = Array(repeating: 0, count: words * graph.nodes.count)
-    isAlive = Array(repeating: false, count: graph.nodes.count)
-    var numbers: [HotelID: Int] = Dictionary(minimumCapacity: ids.count)
-    for (number, id) in ids.enumerated() { numbers[id] = number }
-    for (index, node) in graph.nodes.enumerated() {
-      for id in node.list?.hotels ?? [] {
-        guard let number = numbers[id] else { continue }
-        bits[index * words + number / 64] |= 1 << UInt64(number % 64)
-      }
-    }
-  }
-
-  private func isMember(_ number: Int, of node: Int) -> Bool {
-    bits[node * words + number / 64] & 1 << UInt64(number % 64) != 0
-  }
-
-  /// The heads whose lists lack an id.
-  func headsLacking(_ number: Int) -> MergeGraph.Heads {
-    var lacking: MergeGraph.Heads = 0
-    for (bit, head) in graph.heads.enumerated() where !isMember(number, of: head) {
-      lacking |= 1 << MergeGraph.Heads(bit)
-    }
-    return lacking
-  }
-
-  /// Whether an id was added by a revision from which none of these heads descends, and stayed in every list from there to
-  /// some head. The id may come from a list that is no longer known.
-  mutating func isAdded(_ number: Int, unseenBy lacking: MergeGraph.Heads) -> Bool {
-    for (index, node) in graph.nodes.enumerated() {
-      isAlive[index] = false
-      guard node.heads & lacking == 0, isMember(number, of: index) else { continue }
-      var hasOrigin = false
-      for source in node.sources {
-        let isUnknown = graph.nodes[source].list == nil
-        guard isUnknown || isMember(number, of: source) else { continue }
-        hasOrigin = true
-        if isUnknown || isAlive[source] { isAlive[index] = true }
-      }
-      if !hasOrigin { isAlive[index] = true }
-    }
-    return graph.heads.contains { isAlive[$0] }
   }
 }
 

@@ -21,7 +21,8 @@ struct ListReconciliation {
   /// Whether no merge is needed: the canonical document has at most one live leaf, and there is no other list.
   let isSettled: Bool
   private let tree: RevisionTree?
-  private let former: [UInt8]?
+  /// The body that a new one replaces.
+  let former: [UInt8]?
   /// The list's latest purged revision, when there is no list.
   private let purged: RevisionID?
   private let others: [Other]
@@ -104,26 +105,18 @@ struct ListReconciliation {
       .prefix(Self.maximumOthers).sorted()
   }
 
-  /// The part of a list that is written: all of it, unless merged lists exceed a document's limit. Then as many ids
-  /// as fit, from the first on: the winner's ids before those that other lists add. Hotels whose ids are left out
-  /// keep their documents.
-  func fitting(_ next: BookmarkList) -> BookmarkList {
-    isSettled ? next : next.prefix(fitting: BookmarkLimits.listBytes, replacing: former)
-  }
-
-  /// The edits that leave one list document with these ids: a revision below the winner, and tombstones on its
-  /// other leaves and on every other list. Empty when nothing would change.
+  /// The edits that leave one list document with a body: a revision below the winner, and tombstones on its other leaves and
+  /// on every other list. Empty when nothing changes.
+  /// - Parameter body: the list's; nil when it does not change.
   /// - Parameter limit: how many revision ids to keep along a branch.
   /// - Parameter now: the time at which branches are closed.
-  /// - Throws: ``DocumentError`` for a list that is too long to be stored.
   func mutations(
-    writing next: BookmarkList, limit: HistoryLimits, at now: Timestamp
+    writing body: DocumentBody?, limit: HistoryLimits, at now: Timestamp
   ) throws -> [Mutation] {
-    guard !isSettled || next != list else { return [] }
+    guard let body else { return [] }
     var mutations = [
       try BookmarkMerge.write(
-        try next.body(replacing: former), onto: tree, after: purged, closing: losers, limit: limit,
-        at: now)
+        body, onto: tree, after: purged, closing: losers, limit: limit, at: now)
     ]
     for other in others {
       if let mutation = try Edit.deleteAllLeaves(
@@ -164,21 +157,26 @@ struct ListReconciliation {
   private static func side(
     of id: DocumentID, _ tree: RevisionTree, in view: any StoreView, known: inout StoredLists
   ) throws -> BookmarkMerge.Side? {
+    if let known = known.side(of: id, tree) { return known }
+    guard !known.isMerging(id, tree) else { return try known.merge(id, tree, nil, in: view) }
     let target: BookmarkMerge.Target =
       id == BookmarkList.documentID ? .sameDocument : .canonicalList
-    return try BookmarkMerge.resolve(tree, target: target) { revision in
+    let merge = try BookmarkMerge.begin(tree, target: target) { revision in
       if let stored = try known.list(id, revision, in: view) { return stored.list }
       guard tree[revision]?.isLeaf == true else { return nil }
       throw ServiceError(
         .integrity, "A list of bookmarks can't be read", detail: "\(id) \(revision)")
     }
+    return try merge.map { try known.merge(id, tree, $0, in: view) }
   }
 }
 
 extension ListReconciliation {
   /// Reads the one list of a store; nil when there is something to merge.
-  init?(settledIn view: any StoreView) throws {
-    var known = StoredLists(isSliced: false)
+  /// - Parameter known: the list as it was read before. A long one is not read here.
+  /// - Throws: ``StoredLists/IsLong``.
+  init?(settledIn view: any StoreView, knowing known: StoredLists) throws {
+    var known = known
     try self.init(view, known: &known, settled: true)
   }
 
@@ -189,6 +187,14 @@ extension ListReconciliation {
       return nil
     }
   }
+
+  /// The one list of the store as it was read, so that an update need not read it again.
+  var known: StoredLists {
+    winner.map { StoredLists(knowing: list, at: $0) } ?? .short
+  }
+
+  /// The list's revision; nil for a new list.
+  var winner: RevisionID? { tree?.winner?.revision }
 
   /// Whether the store is still in the state that was read.
   func isCurrent(in view: any StoreView) throws -> Bool { try view.info() == state }

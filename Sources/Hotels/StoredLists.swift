@@ -28,14 +28,25 @@ struct StoredLists: Sendable {
     mutating func read(within slice: Slice) -> Bool { list.take(from: &rest, within: slice) }
   }
 
-  /// The list that is being read, or that was read last. Copies of a progress share it: to copy a long list in each slice
-  /// takes as long as to read some of it. A step that runs again goes on where it was.
+  /// A merge of a document's revisions that was begun.
+  private struct Merging {
+    let id: DocumentID
+    let tree: RevisionTree
+    var merge: ListMerge
+  }
+
+  /// The list that is being read, or that was read last, and the lists that are being merged. Copies of a progress share
+  /// them: to copy a long list in each slice takes as long as to read some of it. A step that runs again goes on where it
+  /// was.
   private final class Reading: Sendable {
     let begun = Mutex<Begun?>(nil)
+    let merging = Mutex<Merging?>(nil)
   }
 
   /// The slice is over, and more is needed.
   struct SliceIsOver: Error {}
+  /// A list is not known, and too long to be read in an update.
+  struct IsLong: Error {}
 
   private struct Key: Hashable {
     let id: DocumentID
@@ -43,12 +54,26 @@ struct StoredLists: Sendable {
   }
 
   private var lists: [Key: Stored?] = [:]
+  private var sides: [DocumentID: (tree: RevisionTree, side: BookmarkMerge.Side)] = [:]
   private let reading = Reading()
   /// Whether to stop when the slice is over. Each slice parses some of one list at least.
   private let isSliced: Bool
   private var isFirst = true
+  /// The most bytes of a body that is read.
+  private let mostBytes: Int
 
-  init(isSliced: Bool) { self.isSliced = isSliced }
+  init(isSliced: Bool) { (self.isSliced, mostBytes) = (isSliced, .max) }
+
+  private init(atMost bytes: Int) { (isSliced, mostBytes) = (false, bytes) }
+
+  /// For an update that only reads a list that is not long.
+  static var short: StoredLists { StoredLists(atMost: PreparedList.shortBytes) }
+
+  /// For an update of a list that was read before.
+  init(knowing list: BookmarkList, at revision: RevisionID) {
+    self.init(atMost: PreparedList.shortBytes)
+    lists[Key(id: BookmarkList.documentID, revision: revision)] = Stored(list: list, isTyped: true)
+  }
 
   /// Begins another slice, with the rest of a list that was begun.
   /// - Returns: false when the slice is over before the list is read.
@@ -60,12 +85,13 @@ struct StoredLists: Sendable {
   /// Parses a revision's list, or returns what was parsed before.
   /// - Parameter body: the revision's body, if it was read already.
   /// - Returns: nil when the body is no longer known.
-  /// - Throws: the view's errors; `integrity` for a body that can't be read; ``SliceIsOver``.
+  /// - Throws: the view's errors; `integrity` for a body that can't be read; ``SliceIsOver``; ``IsLong``.
   mutating func list(
     _ id: DocumentID, _ revision: RevisionID, in view: any StoreView, body: [UInt8]? = nil
   ) throws -> Stored? {
     let key = Key(id: id, revision: revision)
     if let known = lists[key] { return known }
+    if let body, body.count > mostBytes { throw IsLong() }
     if isSliced, view.slice.isOver, !isFirst { throw SliceIsOver() }
     isFirst = false
     var slice = isSliced ? view.slice : .endless
@@ -81,6 +107,37 @@ struct StoredLists: Sendable {
     }
     lists[key] = .some(stored)
     return stored
+  }
+
+  /// The merged list of a document's revisions, if it is known.
+  func side(of id: DocumentID, _ tree: RevisionTree) -> BookmarkMerge.Side? {
+    sides[id].flatMap { $0.tree == tree ? $0.side : nil }
+  }
+
+  /// Whether the merge of a document's revisions was begun.
+  func isMerging(_ id: DocumentID, _ tree: RevisionTree) -> Bool {
+    reading.merging.withLock { $0?.id == id && $0?.tree == tree }
+  }
+
+  /// Goes on with a merge.
+  /// - Parameter new: the merge if it is a new one.
+  /// - Throws: ``SliceIsOver`` before it is complete.
+  mutating func merge(
+    _ id: DocumentID, _ tree: RevisionTree, _ new: ListMerge?, in view: any StoreView
+  ) throws -> BookmarkMerge.Side {
+    let slice = isSliced ? view.slice : .endless
+    let side = try reading.merging.withLock { merging -> BookmarkMerge.Side in
+      // The lists were written while they were merged. Who writes them all the time could keep others from reading them.
+      let isAgain = new != nil && merging != nil
+      if let new { merging = Merging(id: id, tree: tree, merge: new) }
+      guard let side = merging?.merge.next(within: isAgain ? .endless : slice) else {
+        throw SliceIsOver()
+      }
+      merging = nil
+      return side
+    }
+    sides[id] = (tree, side)
+    return side
   }
 
   private static func begin(_ key: Key, _ body: [UInt8]) throws -> Begun {

@@ -83,6 +83,32 @@ import Testing
     #expect(storage.reads.counts.trees == 2)
   }
 
+  @Test(.bug(id: "35/27"), arguments: [(10, 1), (3_000, 3)])
+  func longListIsReadAndMadeBeforeTheUpdateThatChangesIt(count: Int, updates: Int) async throws {
+    let fixture = try HotelFixture()
+    let ids = (0..<count).map { "\"hotel\($0)\"" }.joined(separator: ",")
+    try await fixture.put(
+      "bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":[\#(ids)],"n":1}"#)
+    await fixture.stores.close()
+    let storage = try #require(
+      try await fixture.engine.open(fixture.user, creating: false) as? MemoryStorage)
+    let store = DocumentStore(
+      name: fixture.user, storage: storage, limits: .standard(for: fixture.user),
+      now: { fixture.clock.now })
+    let (first, new) = (try #require(HotelID("hotel0")), try #require(HotelID("new")))
+    let before = storage.reads.counts.commits
+    try await store.change([], at: fixture.clock.now, as: .server) { edit in
+      edit.unlist(first)
+      edit.list([new])
+    }
+    #expect(storage.reads.counts.commits - before == updates)
+    let body = try await store.read { view in try view.document(BookmarkList.documentID)?.body }
+    let then = (1..<count).map { "\"hotel\($0)\"" }.joined(separator: ",")
+    #expect(
+      body.map { String(decoding: $0, as: UTF8.self) }
+        == #"{"type":"bookmarkedhotels","hotels":[\#(then),"new"],"n":1}"#)
+  }
+
   /// Who writes a long list in each slice does not keep others from reading it.
   @Test func listThatIsWrittenMeanwhileIsReadInOneSlice() async throws {
     let fixture = try HotelFixture()

@@ -7,7 +7,8 @@ import json
 import hostile
 from hostile_list import HostileList
 
-SMALL, TOMBSTONES, BRANCHES, LEAVES, INDEXES, HOTELS, NAMESAKES = 20_000, 2000, 200, 64, 16, 200, 900
+SMALL, TOMBSTONES, BRANCHES, LEAVES, INDEXES, HOTELS, NAMESAKES, LISTED, NAMED = (
+    20_000, 2000, 200, 64, 16, 200, 900, 60_000, 100)
 
 
 class HostileStore:
@@ -21,7 +22,8 @@ class HostileStore:
         self._shapes()
         self._gone(int(TOMBSTONES * part))
         self._indexes(INDEXES)
-        self._bookmarks(HOTELS)
+        self._bookmarks(HOTELS, int(LISTED * part))
+        self._attachments(int(NAMED * part))
         self._namesakes(int(NAMESAKES * part))
         self.list = HostileList(person, part)
         self.since = self.person.call("GET", self.path + "/_changes?limit=1")["last_seq"]
@@ -73,9 +75,20 @@ class HostileStore:
             fields = [["a"], ["b", "a"], ["text"], ["c"]][number % 4] + [f"f{each}" for each in range(number % 12)]
             self.person.call("POST", self.path + "/_index", {"index": {"fields": fields}, "name": f"i{number}"})
 
-    def _bookmarks(self, count):
+    def _bookmarks(self, count, listed):
+        """Bookmarks behind many ids whose hotels have not arrived."""
         hotels = [{"id": f"h{number}", "name": "x" * 500} for number in range(count)]
         self.person.call("POST", "/v1/bookmarks", {"add": hotels})
+        bookmarks = self.person.call("GET", self.path + "/bookmarkedhotels")
+        bookmarks["hotels"] = [f"gone{number}" for number in range(listed)] + bookmarks["hotels"]
+        self.person.call("PUT", self.path + "/bookmarkedhotels", bookmarks)
+
+    def _attachments(self, leaves):
+        """Conflicts that name a hundred attachments each, some of them the same."""
+        self.ids.append("attached")
+        for leaf in range(leaves):
+            names = {f"f{leaf % 10}-{number}": {"data": "AAAA"} for number in range(100)}
+            self._bulk([{**hostile.branch("attached", leaf, 2, deleted=False), "_attachments": names}], new_edits=False)
 
     def _namesakes(self, count):
         """Tombstones of the list of bookmarks, and revisions of it that have the same name: a tombstone names the revision

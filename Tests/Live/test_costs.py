@@ -22,9 +22,8 @@ SLICE = 10
 """The longest slice in milliseconds that is allowed. The server aims at two."""
 LISTED = {
     "signUp", "logIn", "changePassword", "resetPassword", "travelSignUp", "travelLogIn", "travelTenantSignUp", "travelTenantLogIn", "couchLogIn", "liteLogIn",
-    "couchBulkDocs", "couchPostDocument", "couchPutDocument", "couchPutDesign", "couchPutLocal", "changeBookmarks",
-    "putBookmark", "couchCopyDocument", "couchPostIndex", "couchPurge", "couchDeleteDocument", "couchPutAttachment",
-    "couchDeleteAttachment", "lite rev",
+    "couchBulkDocs", "couchPostDocument", "couchPutDocument", "couchPutDesign", "couchPutLocal", "couchCopyDocument",
+    "couchPostIndex", "couchPurge", "couchDeleteDocument", "couchPutAttachment", "couchDeleteAttachment", "lite rev",
 }
 """Operations with a call that is bounded and listed instead of sliced: a hash, one document's digest, one rule."""
 BODIES = 4 << 20

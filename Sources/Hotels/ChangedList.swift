@@ -1,0 +1,165 @@
+import Documents
+import JSON
+import Scheduling
+import Stores
+
+/// What an edit changes of the list, and asks of it.
+struct ListChange: Sendable, Equatable {
+  /// Ids that leave their positions.
+  var leaving: Set<HotelID> = []
+  /// Ids that are appended.
+  var joining: [HotelID] = []
+  /// Bookmarks that return to their former positions.
+  var returning: [Returning] = []
+  /// Ids whose former positions the edit needs.
+  var located: Set<HotelID> = []
+
+  struct Returning: Sendable, Equatable {
+    let id: HotelID
+    let position: BookmarkPosition
+  }
+
+  /// Whether a list that becomes too long refuses the change.
+  var isAddition: Bool { !joining.isEmpty || !returning.isEmpty }
+  /// Whether the list stays as it is.
+  var isNone: Bool { leaving.isEmpty && !isAddition }
+}
+
+/// The list that a change leaves, as a body to store. It is made in steps of some milliseconds for the longest list, so that
+/// others can compute between two of them.
+struct ChangedList {
+  /// How many ids a step looks at.
+  private static let idsAtOnce = 8_192
+
+  let lists: ListReconciliation
+  let change: ListChange
+  private var step = Step.located(0)
+  private var next = BookmarkList()
+  /// How many ids of merged lists do not fit.
+  private(set) var leftOut = 0
+  /// The body; nil for a list that does not change.
+  private(set) var body: DocumentBody?
+  /// The positions that the change asks for.
+  private(set) var positions: [HotelID: BookmarkPosition] = [:]
+
+  private enum Step {
+    case located(Int), removed, returned, appended, measured
+    /// The texts of the first ids, and how many bytes they may have.
+    case listed(Int, text: [UInt8], room: Int)
+    case written([UInt8])
+    case parsed([UInt8])
+    case read(DocumentBodyReader)
+    case complete
+  }
+
+  init(_ lists: ListReconciliation, _ change: ListChange) {
+    (self.lists, self.change) = (lists, change)
+    if change.located.isEmpty { step = .removed }
+  }
+
+  /// Takes the next step.
+  /// - Returns: whether everything is done.
+  /// - Throws: `quotaExceeded` when bookmarking makes the list longer than ``BookmarkLimits/listBytes``;
+  ///   ``DocumentError`` for a list that is too long to be stored.
+  mutating func advance() throws -> Bool {
+    step = try following(step)
+    if case .complete = step { return true }
+    return false
+  }
+
+  private mutating func following(_ step: Step) throws -> Step {
+    switch step {
+    case .located(let first):
+      let end = min(first + Self.idsAtOnce, lists.list.hotels.count)
+      positions.merge(
+        lists.list.positions(of: change.located, leaving: change.leaving, in: first..<end)
+      ) { first, _ in first }
+      return end < lists.list.hotels.count ? .located(end) : .removed
+    case .removed:
+      next = lists.list
+      next.remove(change.leaving)
+      return .returned
+    case .returned:
+      if !change.returning.isEmpty { next.insert(change.returning.map { ($0.id, $0.position) }) }
+      return .appended
+    case .appended:
+      next.append(change.joining)
+      return lists.isSettled && next == lists.list ? .complete : .measured
+    case .measured:
+      let empty = try BookmarkList().text(replacing: lists.former).count
+      return .listed(0, text: [], room: BookmarkLimits.listBytes - empty)
+    case .listed(let first, var text, let room):
+      let end = min(first + Self.idsAtOnce, next.hotels.count)
+      if try append(first..<end, to: &text, room: room) || end == next.hotels.count {
+        return .written(text)
+      }
+      return .listed(end, text: text, room: room)
+    case .written(let ids): return .parsed(try BookmarkList.text(of: ids, replacing: lists.former))
+    case .parsed(let text):
+      let root: JSONNode
+      do { root = try ParsedJSON(text, limits: .request).root } catch { throw DocumentError(error) }
+      return .read(try DocumentBodyReader(root, attachments: true))
+    case .read(var reader):
+      body = reader.next()
+      return body == nil ? .read(reader) : .complete
+    case .complete: return .complete
+    }
+  }
+
+  /// Appends the texts of ids. When merged lists exceed a document's limit, the first ids are written: the winner's before
+  /// those that other lists add. Hotels whose ids are left out keep their documents.
+  /// - Returns: whether the rest is left out.
+  private mutating func append(
+    _ range: Range<Int>, to text: inout [UInt8], room: Int
+  ) throws -> Bool {
+    for index in range {
+      let length = text.count
+      if index > 0 { text.append(UInt8(ascii: ",")) }
+      JSONWriter.appendString(next.hotels[index].text, to: &text)
+      guard text.count > room else { continue }
+      if change.isAddition { throw Self.isFull }
+      guard !lists.isSettled else { continue }
+      text.removeLast(text.count - length)
+      leftOut = next.hotels.count - index
+      return true
+    }
+    return false
+  }
+
+  private static let isFull = ServiceError(
+    .quotaExceeded, "The list of bookmarks is full: at most \(BookmarkLimits.listBytes) bytes")
+}
+
+/// A long list that was made in slices before an update. The update only checks that its rule changes the list in the same
+/// way.
+struct PreparedList: Sendable {
+  /// A list whose body has more bytes is prepared: 32 KiB, some 1,800 ids.
+  static let shortBytes = 32 << 10
+
+  let change: ListChange
+  private let outcome: Result<ChangedList, any Error>
+
+  /// - Throws: `ended`. Any other error is that of the change.
+  init(_ lists: ListReconciliation, _ change: ListChange) async throws {
+    self.change = change
+    var changed = ChangedList(lists, change)
+    while true {
+      do {
+        if try changed.advance() {
+          outcome = .success(changed)
+          return
+        }
+      } catch {
+        outcome = .failure(error)
+        return
+      }
+      try await Slice.giveWay()
+    }
+  }
+
+  /// - Throws: the error of the change.
+  func made() throws -> ChangedList { try outcome.get() }
+
+  /// The error of a rule whose change is not prepared.
+  struct Missing: Error { let change: ListChange }
+}
