@@ -35,7 +35,7 @@ extension ListService {
     let whole = answer.map { answer -> Answering<(draft: ListDraft, isNew: Bool)?> in
       { $0.flatMap(answer) }
     }
-    while true {
+    for _ in 0..<ListLimits.mergeAttempts {
       let store = StoreName.user(author)
       var merge = try await stores.withStore(store, creating: false) { [stores] known in
         try await (known ?? stores.absent(store)).read { view in
@@ -65,6 +65,7 @@ extension ListService {
       }
       if let saved { return saved }
     }
+    throw ServiceError(.overloaded, "The author's devices change the draft too fast")
   }
 
   /// One draft; nil when there is none, and for a title that no note can have.

@@ -176,7 +176,7 @@ package struct ListService: Sendable {
     guard let members = try await directory.members(of: id) else { throw ServiceError.absent }
     let document = ListDocument.id(of: id)
     let whole = answer.map { answer -> Answering<SharedList?> in { $0.flatMap(answer) } }
-    while true {
+    for _ in 0..<ListLimits.mergeAttempts {
       let text = try await description(markdown, since: seen, of: id)
       let list = try await stores.update(
         .list(id), creating: false, loading: [document], as: context, answer: whole
@@ -193,6 +193,7 @@ package struct ListService: Sendable {
       try await requireWriter(account, of: id)
       return list
     }
+    throw ServiceError(.overloaded, "Others change the list's description too fast")
   }
 
   /// A list's own document.

@@ -66,6 +66,9 @@ struct NoteMerge: Sendable {
     text = change.markdown
   }
 
+  /// The error of a change that can't be merged.
+  var conflict: NoteConflict { NoteConflict(base: base, theirs: theirs, mine: change.markdown) }
+
   /// Merges the texts by lines. It takes long for long texts, and gives way.
   mutating func merge() async throws {
     guard let mine = change.markdown, !isUnchanged else { return }
@@ -112,7 +115,7 @@ extension ListService {
   }
 
   /// Merges a change before the transaction, because a merge of long texts takes long, and again if the note has changed
-  /// before it was written.
+  /// before it was written. A note that others change all the time is a conflict.
   /// - Parameter attempt: writes the merged change; nil if the note is not the one that was merged
   ///   (``StoreChanges/write(_:_:)``).
   func write<Outcome: Sendable>(
@@ -122,8 +125,11 @@ extension ListService {
   ) async throws -> Outcome {
     let whole = answer.map { answer -> Answering<Outcome?> in { $0.flatMap(answer) } }
     return try await stores.withExisting(.list(list)) { store in
+      var attempts = 0
       while true {
         var merge = try await store.read { view in try NoteMerge(change, view) }
+        guard attempts < ListLimits.mergeAttempts else { throw merge.conflict }
+        attempts += 1
         try await merge.merge()
         let outcome = try await store.update(loading: [change.id], as: context, answer: whole) {
           [merge] changes in try attempt(&changes, merge)
@@ -149,15 +155,14 @@ extension StoreChanges {
     let (document, known) = (try view.document(change.id), merge.theirs)
     guard document?.revision == merge.stored else { return nil }
     try condition.check(known?.revision, of: "note")
-    let conflict = NoteConflict(base: merge.base, theirs: known, mine: change.markdown)
     guard change.markdown != nil else {
-      guard merge.isUnchanged || known == nil else { throw conflict }
+      guard merge.isUnchanged || known == nil else { throw merge.conflict }
       if known != nil, let tree = try view.tree(change.id) {
         write(try Edit.deleteAllLeaves(change.id, in: tree, limit: historyLimits))
       }
       return (nil, false)
     }
-    guard let text = try merge.text.map(ListText.markdown) else { throw conflict }
+    guard let text = try merge.text.map(ListText.markdown) else { throw merge.conflict }
     if let known, known.markdown.equalsBytes(of: text) { return (known, false) }
     let former = known == nil ? nil : document
     let body = try ListNote.body(
