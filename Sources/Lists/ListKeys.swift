@@ -79,6 +79,9 @@ enum ListKeys {
     LocalID(receipt: invited(to: list) + account.text)
   }
 
+  /// Whom a list is offered by its owner.
+  static func offer(of list: AccountID) -> LocalID { LocalID(receipt: "list-offer/" + list.text) }
+
   /// The prefix of the accounts whose invitations an account does not see.
   static func blocked(by account: AccountID) -> String { "invitation-block/" + account.text + "/" }
 

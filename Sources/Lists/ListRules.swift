@@ -45,7 +45,7 @@ extension StoreChanges {
       let member = ListMember(
         account: account, name: PersonName(username), role: role, joinedAt: now)
       try write(member, of: list)
-      eraseInvitation(of: account, to: list)
+      try eraseInvitation(of: account, to: list)
       // A member who joins again keeps the drafts that are not removed yet.
       write(LocalEdit(ListKeys.endedDrafts(of: account, on: list), nil))
     }
@@ -63,7 +63,7 @@ extension StoreChanges {
     guard let role = try role(of: account, in: list) else { throw ServiceError.noMember }
     guard role != .owner else { throw ServiceError.ownerStays }
     erase(account, from: list, at: now)
-    eraseInvitation(of: account, to: list)
+    try eraseInvitation(of: account, to: list)
     countUp(list, from: try leave(list, head, at: now))
   }
 
@@ -173,7 +173,7 @@ extension StoreChanges {
     if links == nil { try eraseAll(ListKeys.links(to: list)) }
     let invited = try PersonalInvitation.accounts(
       invitedTo: list, atMost: Self.removedAtOnce, in: view)
-    for account in invited { eraseInvitation(of: account, to: list) }
+    for account in invited { try eraseInvitation(of: account, to: list) }
     ended.isDone = invited.count < Self.removedAtOnce
     return ended
   }

@@ -39,11 +39,10 @@ extension ListService {
   ) async throws -> (links: [Invitation], users: [InvitedUser]) {
     try await requireOwner(owner, of: list)
     let now = now()
-    return try await directory.read(orAbsent: ([], [])) { view in
-      (
-        try Invitation.all(of: list, in: view).filter { $0.isOpen(at: now) },
-        try InvitedUser.all(of: list, in: view).filter { now < $0.expiresAt }
-      )
+    return try await stores.withExisting(.system) { system in
+      let links = try await system.read { view in try Invitation.all(of: list, in: view) }
+      let users = try await InvitedUser.all(of: list, in: system)
+      return (links.filter { $0.isOpen(at: now) }, users.filter { now < $0.expiresAt })
     }
   }
 
@@ -55,11 +54,13 @@ extension ListService {
   ) async throws {
     try await requireOwner(owner, of: list)
     let now = now()
+    let user = try await stores.withExisting(.system) { system in
+      try await InvitedUser.all(of: list, in: system).first { $0.id == invitation }
+    }
     try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
-      let users = try InvitedUser.all(of: list, in: changes.view)
-      if let user = users.first(where: { $0.id == invitation }) {
-        return changes.eraseInvitation(of: user.account, to: list)
+      if let user, try InvitedUser.of(user.account, to: list, in: changes.view)?.id == invitation {
+        return try changes.eraseInvitation(of: user.account, to: list)
       }
       try changes.withdraw(invitation, to: list, at: now)
     }
@@ -149,7 +150,7 @@ extension ListService {
         return try changes.declineOwnerless(invitation, by: account)
       }
       let known = try changes.invitation(invitation, of: account)
-      changes.eraseInvitation(of: account, to: known.list)
+      try changes.eraseInvitation(of: account, to: known.list)
     }
   }
 }

@@ -90,7 +90,7 @@ extension ListService {
       guard try changes.view.local(ListKeys.invitation(of: account, to: list)) != nil else {
         throw ServiceError.noMember
       }
-      changes.eraseInvitation(of: account, to: list)
+      try changes.eraseInvitation(of: account, to: list)
     }
   }
 

@@ -147,18 +147,29 @@ package struct InvitedUser: Sendable {
     createdAt.adding(seconds: ListLimits.longestInvitationSeconds)
   }
 
+  private init?(_ key: LocalID, _ note: LocalDocument) throws {
+    let root = try ListDirectory.root(of: note)
+    guard let account = ListKeys.last(of: key),
+      let id = root["id"]?.string.flatMap(AccountID.init),
+      let role = root["role"]?.string.flatMap(ListRole.init)
+    else { return nil }
+    (self.id, self.account, self.role) = (id, account, role)
+    username = root["name"]?.string ?? ""
+    createdAt = ListDirectory.time("createdAt", in: root)
+  }
+
   /// The users who are invited to a list, in the order of their ids.
-  static func all(of list: AccountID, in view: any StoreView) throws -> [InvitedUser] {
-    try view.localValues(ListKeys.range(ListKeys.invited(to: list))) { id, note in
-      let root = try ListDirectory.root(of: note)
-      guard let account = ListKeys.last(of: id),
-        let id = root["id"]?.string.flatMap(AccountID.init),
-        let role = root["role"]?.string.flatMap(ListRole.init)
-      else { return nil }
-      return InvitedUser(
-        id: id, account: account, username: root["name"]?.string ?? "", role: role,
-        createdAt: ListDirectory.time("createdAt", in: root))
-    }
+  static func all(of list: AccountID, in system: DocumentStore) async throws -> [InvitedUser] {
+    let range = ListKeys.range(ListKeys.invited(to: list))
+    return try await system.localValues(range) { id, note, _ in try InvitedUser(id, note) }
+  }
+
+  /// The invitation of one user.
+  static func of(
+    _ account: AccountID, to list: AccountID, in view: any StoreView
+  ) throws -> InvitedUser? {
+    let key = ListKeys.invitation(of: account, to: list)
+    return try view.local(key).flatMap { try InvitedUser(key, $0) }
   }
 }
 
@@ -193,10 +204,17 @@ extension StoreChanges {
 
   /// Removes the offer of a list, if there is one.
   mutating func eraseOffer(of list: AccountID, except kept: AccountID? = nil) throws {
-    for user in try InvitedUser.all(of: list, in: view)
-    where user.role == .owner && user.account != kept {
-      eraseInvitation(of: user.account, to: list)
-    }
+    guard let account = try offered(list), account != kept else { return }
+    try eraseInvitation(of: account, to: list)
+  }
+
+  /// The account that is offered a list by its owner. It is noted, because a list may have invited a thousand.
+  private func offered(_ list: AccountID) throws -> AccountID? {
+    try unlessDamaged {
+      try local(ListKeys.offer(of: list)).flatMap { note in
+        try ListDirectory.root(of: note)["account"]?.string.flatMap(AccountID.init)
+      }
+    } ?? nil
   }
 
   /// Records an invitation for both sides.
@@ -209,7 +227,7 @@ extension StoreChanges {
     if let known = others.first(where: { $0.list == list }) {
       invitation.id = known.id
     } else {
-      removeOldest(
+      try removeOldest(
         of: others.filter { $0.isHidden == invitation.isHidden },
         keeping: ListLimits.openToAccount - 1, besidesOneOf: new.inviter)
     }
@@ -218,6 +236,12 @@ extension StoreChanges {
     note(
       ListKeys.invitation(of: account, to: list), invitation.ownersValue,
       expires: invitation.expiresAt)
+    let offer = ListKeys.offer(of: list)
+    if invitation.role == .owner {
+      note(offer, ["account": .string(account.text)], expires: invitation.expiresAt)
+    } else if try offered(list) == account {
+      write(LocalEdit(offer, nil))
+    }
     return invitation
   }
 
@@ -266,7 +290,7 @@ extension StoreChanges {
         ListKeys.invited(account, to: all[index].list), all[index].usersValue,
         expires: all[index].expiresAt)
     }
-    removeOldest(of: all.filter { $0.isHidden == isHidden }, keeping: ListLimits.openToAccount)
+    try removeOldest(of: all.filter { $0.isHidden == isHidden }, keeping: ListLimits.openToAccount)
   }
 
   /// Removes the oldest of an account's invitations, first of the inviter who has made most of them: nobody's many
@@ -274,7 +298,7 @@ extension StoreChanges {
   /// - Parameter newest: the inviter of a new invitation, which is not among them.
   private mutating func removeOldest(
     of invitations: [PersonalInvitation], keeping count: Int, besidesOneOf newest: AccountID? = nil
-  ) {
+  ) throws {
     var rest = invitations.sorted { $0.createdAt < $1.createdAt }
     while rest.count > count {
       var made = rest.reduce(into: [:]) { $0[$1.inviter, default: 0] += 1 }
@@ -282,12 +306,13 @@ extension StoreChanges {
       let most = made.values.max()
       guard let index = rest.firstIndex(where: { made[$0.inviter] == most }) else { return }
       let old = rest.remove(at: index)
-      eraseInvitation(of: old.account, to: old.list)
+      try eraseInvitation(of: old.account, to: old.list)
     }
   }
 
   /// Removes the invitation of an account to a list, if there is one.
-  mutating func eraseInvitation(of account: AccountID, to list: AccountID) {
+  mutating func eraseInvitation(of account: AccountID, to list: AccountID) throws {
+    if try offered(list) == account { write(LocalEdit(ListKeys.offer(of: list), nil)) }
     write(LocalEdit(ListKeys.invited(account, to: list), nil))
     write(LocalEdit(ListKeys.invitation(of: account, to: list), nil))
   }
@@ -295,7 +320,7 @@ extension StoreChanges {
   /// Removes all invitations of an account by name, and whom it has blocked.
   mutating func eraseInvitations(of account: AccountID) throws {
     for invitation in try PersonalInvitation.all(of: account, in: view) {
-      eraseInvitation(of: account, to: invitation.list)
+      try eraseInvitation(of: account, to: invitation.list)
     }
     try eraseAll(ListKeys.blocked(by: account))
   }
