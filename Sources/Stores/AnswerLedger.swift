@@ -17,15 +17,16 @@ struct AnswerLedger {
   /// How many digits the number of an hour has in an id.
   private static let hourDigits = 8
 
-  private let owner: AccountID
+  private let folder: String
   private let known: [Int64: Sum]
   private var sums: [Int64: Sum]
 
-  /// Reads the sums of one person.
+  /// Reads the sums of one person, or of all.
+  /// - Parameter folder: the prefix of their ids.
   /// - Throws: the errors of the view.
-  init(of owner: AccountID, in view: any StoreView) throws {
+  init(below folder: String, in view: any StoreView) throws {
     var known: [Int64: Sum] = [:]
-    try view.locals(.below(AnswerKeys.sums(of: owner))) { id, document in
+    try view.locals(.below(folder)) { id, document in
       if let hour = Int64(AnswerKeys.last(of: id)),
         let root = try? ParsedJSON(document.body, limits: .small).root
       {
@@ -34,7 +35,7 @@ struct AnswerLedger {
       }
       return true
     }
-    (self.owner, self.known, sums) = (owner, known, known)
+    (self.folder, self.known, sums) = (folder, known, known)
   }
 
   /// How many answers there are.
@@ -51,6 +52,16 @@ struct AnswerLedger {
     sums[hour] = sum
   }
 
+  /// Counts what another ledger has counted since it was read.
+  mutating func add(_ other: AnswerLedger) {
+    for (hour, sum) in other.sums {
+      let before = other.known[hour] ?? Sum()
+      add(
+        sum.count - before.count, bytes: sum.bytes - before.bytes,
+        expiring: Timestamp(seconds: hour * Self.hourSeconds))
+    }
+  }
+
   /// The edits that store what was counted.
   var edits: [LocalEdit] {
     sums.filter { known[$0.key] != $0.value }.sorted { $0.key < $1.key }.map { hour, sum in
@@ -61,7 +72,7 @@ struct AnswerLedger {
       let digits = String(hour)
       let padding = String(repeating: "0", count: max(0, Self.hourDigits - digits.utf8.count))
       return LocalEdit(
-        LocalID(stored: AnswerKeys.sums(of: owner) + padding + digits),
+        LocalID(stored: folder + padding + digits),
         LocalDocument(revision: 1, body: body.bytes),
         expires: Timestamp(seconds: (hour + 1) * Self.hourSeconds))
     }
@@ -79,6 +90,9 @@ enum AnswerKeys {
   static func sums(of owner: AccountID) -> String {
     LocalID.receiptPrefix + "answer-sum/" + owner.text + "/"
   }
+
+  /// The prefix of the sums of all members' answers in a list's store.
+  static let allSums = LocalID.receiptPrefix + "answer-sums/"
 
   /// The prefix of one person's answers.
   static func answers(of owner: AccountID) -> String { LocalID.answerPrefix + owner.text + "/" }
@@ -107,14 +121,17 @@ enum AnswerKeys {
 extension StoreChanges {
   /// Stores an answer until it expires, in the place of a former one of the same name.
   ///
+  /// In a list's store they count for its owner; see ``StoreRoom``. No answer is refused for that: a person can always delete.
+  ///
   /// When the contents of the person's answers take more than ``StoreLimits/receiptBytes``, the oldest go. That they were
   /// given stays known, so that nothing is done twice.
   /// - Throws: `quotaExceeded` for more than ``StoreLimits/receipts`` answers.
   mutating func keep(
-    _ stored: StoredAnswer, as name: WriteReceipt.Name, within limits: StoreLimits
+    _ stored: StoredAnswer, as name: WriteReceipt.Name, in store: StoreName,
+    within limits: StoreLimits
   ) throws {
     let share = limits.receiptBytes
-    var ledger = try AnswerLedger(of: name.owner, in: view)
+    var ledger = try AnswerLedger(below: AnswerKeys.sums(of: name.owner), in: view)
     let former = try local(name.id)
     let isFurther = try !removeContent(of: name, former, from: &ledger)
     guard !isFurther || ledger.count < limits.receipts else {
@@ -145,6 +162,10 @@ extension StoreChanges {
           revision: (former?.revision ?? 0) &+ 1, body: stored.bytes(contentIn: place)),
         expires: stored.expires))
     for edit in ledger.edits { write(edit) }
+    guard case .list = store else { return }
+    var all = try AnswerLedger(below: AnswerKeys.allSums, in: view)
+    all.add(ledger)
+    for edit in all.edits { write(edit) }
   }
 
   /// Removes the content of a former answer of this name and takes both off the sums.

@@ -9,6 +9,8 @@ import Scheduling
 /// Documents of a checkpoint's shape (``LocalDocument/isCheckpoint``) that were not written for longest make room for new
 /// ones of that shape. Others never go by themselves.
 ///
+/// In a list's store all of them count for the list's owner (``StoreRoom``), too.
+///
 /// The store's own notes say what belongs to whom: `receipt/local/<writer>/<id>` (``LocalRecord``), and in a list's store
 /// `receipt/local-writer/<id>`, the account's id. In other stores only checkpoints have notes.
 struct LocalShare {
@@ -45,6 +47,28 @@ struct LocalShare {
     if share.isShared { try share.requireOwn(edits, in: changes.view) }
     try share.makeRoom(for: edits, in: &changes)
     for edit in edits { share.note(edit, in: &changes, from: device, at: now) }
+    if share.isShared { try share.count(in: &changes) }
+  }
+
+  /// Counts what the update changes for the list. Checkpoints are counted and never refused, because a member could not
+  /// read the list without them.
+  private func count(in changes: inout StoreChanges) throws {
+    let clients = changes.locals.lazy.map(\.id).filter {
+      $0.text.utf8.starts(with: LocalID.clientPrefix.utf8)
+    }
+    var bytes: Int64 = 0
+    for id in Set(clients) {
+      let document = try changes.local(id)
+      let grown = Self.bytes(document) - Self.bytes(try changes.view.local(id))
+      bytes += grown
+      if let document, !document.isCheckpoint { changes.sharedBytes += max(0, grown) }
+    }
+    if bytes != 0 { try changes.addBytes(bytes, to: .localTotal) }
+  }
+
+  /// What a local document counts for the list.
+  fileprivate static func bytes(_ document: LocalDocument?) -> Int64 {
+    document.map { Int64($0.body.count) + StoreRoom.rowBytes } ?? 0
   }
 
   private func requireOwn(_ edits: [LocalEdit], in view: any StoreView) throws {
@@ -199,6 +223,9 @@ extension LocalID {
     }
   }
 
+  /// How many bytes the members of a list have in local documents.
+  static let localTotal = LocalID(receipt: "local-total")
+
   /// The prefix of the notes about what was refused of a person's devices.
   package static func refused(by account: AccountID) -> String {
     receiptPrefix + "refused/" + account.text + "/"
@@ -235,14 +262,17 @@ extension StoreChanges {
         return found.count < limit
       }
     }
+    var bytes: Int64 = 0
     for id in found {
       write(LocalEdit(id, nil))
       guard id.text.utf8.starts(with: locals.utf8) else { continue }
       let document = LocalID(
         stored: String(decoding: id.text.utf8.dropFirst(locals.utf8.count), as: UTF8.self))
+      bytes += LocalShare.bytes(try view.local(document))
       write(LocalEdit(document, nil))
       write(LocalEdit(LocalShare.writer(of: document), nil))
     }
+    if bytes > 0 { try addBytes(-bytes, to: .localTotal) }
     return found.count < limit
   }
 }

@@ -41,7 +41,7 @@ package struct RoomGiver: Sendable {
 
 /// The bytes that were given to one open store.
 package final class StoreRoom: Sendable {
-  /// What each document and tombstone counts besides its bodies.
+  /// What each document, tombstone, local document and kept answer counts besides its body.
   package static let rowBytes: Int64 = 256
   /// Stores get bytes in steps of so many: 256 KiB.
   package static let stepBytes: Int64 = 256 << 10
@@ -60,11 +60,13 @@ package final class StoreRoom: Sendable {
 
   init(give: @escaping @Sendable (Int64) async throws -> RoomGiver.Given) { self.give = give }
 
-  /// The bytes that count of a store.
+  /// The bytes that count of a store: of documents, attachments, members' local documents and kept answers.
   package static func bytes(of view: any StoreView) throws -> Int64 {
     let info = try view.info()
-    return try info.storedBytes + view.attachmentBytes()
-      + rowBytes * (info.documentCount + info.deletedCount)
+    let answers = try AnswerLedger(below: AnswerKeys.allSums, in: view)
+    let rows = info.documentCount + info.deletedCount + answers.count
+    return try info.storedBytes + view.attachmentBytes() + rowBytes * rows + answers.bytes
+      + ByteTotal(view.local(.localTotal)).bytes
   }
 
   /// What a store is given that needs so many bytes: an eighth more, in whole steps.
@@ -79,15 +81,17 @@ package final class StoreRoom: Sendable {
   /// - Returns: the bytes of a store that was given much more than it needs; nil for any other.
   /// - Throws: ``Needed``.
   func check(_ changes: inout StoreChanges, at moment: Timestamp) throws -> Int64? {
-    guard !changes.mutations.isEmpty || !changes.purges.isEmpty || changes.attachedBytes > 0 else {
-      return nil
-    }
+    guard
+      !changes.mutations.isEmpty || !changes.purges.isEmpty || changes.attachedBytes > 0
+        || changes.sharedBytes > 0
+    else { return nil }
     let bytes = try Self.bytes(of: changes.view)
     let grows =
-      try changes.attachedBytes > 0 || Quota.grows(changes.mutations, in: changes.view)
+      try changes.attachedBytes > 0 || changes.sharedBytes > 0
+      || Quota.grows(changes.mutations, in: changes.view)
     let needed =
-      bytes + changes.attachedBytes + Quota.longest(changes.mutations) + Self.rowBytes
-      * Int64(changes.mutations.count)
+      bytes + changes.attachedBytes + changes.sharedBytes + Quota.longest(changes.mutations)
+      + Self.rowBytes * Int64(changes.mutations.count)
     guard let known = known.withLockedValue({ $0 }), moment < known.end else {
       throw Needed(bytes: grows ? needed : 0)
     }

@@ -100,7 +100,7 @@ package final class WriteReceipt: Sendable {
       KeptAnswer.Change(id: mutation.id, revision: mutation.revision)
     }
     let stored = stored(answer, at: now)
-    try changes.keep(stored, as: name, within: limits)
+    try changes.keep(stored, as: name, in: store, within: limits)
     return stored.answer
   }
 
@@ -185,13 +185,14 @@ extension DocumentStore {
   package func keep(
     _ answer: KeptAnswer, of receipt: WriteReceipt, as context: WriteContext
   ) async throws {
-    let (name, moment, limits) = (receipt.name, now(), quota)
+    let (name, moment, limits, store) = (receipt.name, now(), quota, self.name)
     try await update(as: context) { changes in
       if answer.isRejection {
         let stored = try changes.view.storedAnswer(name, at: moment)
         guard stored?.answer.isRejection ?? true else { return }
       }
-      try changes.keep(receipt.stored(answer, at: moment), as: name, within: limits)
+      try changes.keep(
+        receipt.stored(answer, at: moment), as: name, in: store, within: limits)
     }
   }
 }

@@ -145,7 +145,7 @@ import Testing
   private func bytes(_ store: DocumentStore, _ owner: AccountID) async throws -> Int64 {
     try await store.read { view in
       let stored = try view.localUsage(of: AnswerKeys.contents(of: owner)).bytes
-      #expect(try AnswerLedger(of: owner, in: view).bytes == stored)
+      #expect(try AnswerLedger(below: AnswerKeys.sums(of: owner), in: view).bytes == stored)
       return stored
     }
   }

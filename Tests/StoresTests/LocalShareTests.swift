@@ -28,6 +28,31 @@ import Testing
     }
   }
 
+  /// What members keep in a list's store counts for its owner. A document counts 256 bytes more than its body.
+  @Test(.bug(id: "35/30")) func whatMembersKeepCountsForTheList() async throws {
+    let (list, one, other) = (try id(9), try id(1), try id(2))
+    try await withStore(.list(list), room: 2_500) { store async throws in
+      let bytes = { try await store.read { view in try StoreRoom.bytes(of: view) } }
+      for number in 0..<4 { try await write(store, "\(number)", bytes: 100, as: one) }
+      for number in 4..<7 { try await write(store, "\(number)", bytes: 100, as: other) }
+      #expect(try await bytes() == 7 * (100 + 256))
+      #expect(
+        await code { try await write(store, "7", bytes: 100, as: other) } == .quotaExceeded)
+      // A member who has no checkpoint can't read the list.
+      try await write(store, "cp", Self.checkpoint, as: other)
+      #expect(try await bytes() > 2_500)
+      for id in ["0", "1"] { try await remove(store, id, as: one) }
+      try await write(store, "8", bytes: 100, as: one)
+      try await store.forget(writer: other)
+      #expect(try await bytes() == 3 * (100 + 256))
+      let receipt = WriteReceipt(
+        WriteReceipt.Name(owner: one, token: "key"), request: [1], in: [.list(list)])
+      let context = WriteContext(author: .server, receipt: receipt)
+      try await store.update(as: context, answer: done) { _ in }
+      #expect(try await bytes() >= 3 * (100 + 256) + 300 + 256)
+    }
+  }
+
   @Test func localDocumentOfAnotherMemberIsReadAndNotOverwritten() async throws {
     let (list, one, other) = (try id(9), try id(1), try id(2))
     try await withStore(.list(list)) { store async throws in
@@ -181,13 +206,17 @@ import Testing
   }
 
   private func withStore(
-    _ name: StoreName, _ use: (DocumentStore) async throws -> Void
+    _ name: StoreName, room: Int64 = .max, _ use: (DocumentStore) async throws -> Void
   ) async throws {
     let limits = StoreLimits(
       documents: 100, bytes: 1 << 20, localDocuments: 4, localBytes: 400)
+    let rooms = RoomGiver(concerns: { _ in room < .max }) { _, _, bytes in
+      guard bytes <= room else { throw ServiceError(.quotaExceeded, "The owner has no more room") }
+      return RoomGiver.Given(bytes: room)
+    }
     let manager = DatabaseManager(
       engine: MemoryEngine(), maximumOpen: 1, idleSeconds: 60, limits: { _ in limits },
-      now: { [clock] in clock.now }, clock: ManualClock())
+      now: { [clock] in clock.now }, rooms: rooms, clock: ManualClock())
     try await manager.withStore(name) { store in try await use(store) }
     await manager.close()
   }

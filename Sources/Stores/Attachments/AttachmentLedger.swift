@@ -225,10 +225,11 @@ extension StoreChanges {
     }
   }
 
-  mutating func addBytes(_ bytes: Int64) throws {
-    var total = try AttachmentTotal(local(.attachmentTotal))
+  /// Adds to a noted number of bytes.
+  mutating func addBytes(_ bytes: Int64, to id: LocalID = .attachmentTotal) throws {
+    var total = try ByteTotal(local(id))
     total.bytes = max(0, total.bytes + bytes)
-    write(total.edit)
+    write(total.edit(of: id))
   }
 }
 

@@ -5,7 +5,7 @@ import JSON
 extension StoreView {
   /// How many bytes the store's attachments have. The quota counts them.
   package func attachmentBytes() throws -> Int64 {
-    try local(.attachmentTotal).map { try AttachmentTotal($0).bytes } ?? 0
+    try ByteTotal(local(.attachmentTotal)).bytes
   }
 
   /// The keys of the attachments that a revision names; empty for one that names none or has no body any more.
@@ -108,8 +108,9 @@ extension StoreView {
   }
 }
 
-/// How many bytes the attachments of a store have, those that are arriving included.
-struct AttachmentTotal {
+/// A number of bytes that a store notes: what its attachments have, those that are arriving included, or what the members of
+/// a list have in local documents.
+struct ByteTotal {
   var bytes: Int64
 
   /// Reads a note.
@@ -120,14 +121,14 @@ struct AttachmentTotal {
       return
     }
     guard let count = (try? ParsedJSON(note.body, limits: .small).root)?["bytes"]?.int else {
-      throw ServiceError(.integrity, "The size of the attachments can't be read")
+      throw ServiceError(.integrity, "A noted size can't be read")
     }
     bytes = Int64(count)
   }
 
-  /// The note; nil for a store without attachments.
-  var edit: LocalEdit {
+  /// The edit that stores it; none is stored for no bytes.
+  func edit(of id: LocalID) -> LocalEdit {
     let body = JSONValue.object(["bytes": .number(JSONNumber(Int(clamping: bytes)))]).bytes
-    return LocalEdit(.attachmentTotal, bytes > 0 ? LocalDocument(revision: 1, body: body) : nil)
+    return LocalEdit(id, bytes > 0 ? LocalDocument(revision: 1, body: body) : nil)
   }
 }
