@@ -22,7 +22,7 @@ package enum CouchLimits {
   /// The most documents in one commit of `_bulk_docs`, so that a large request does not block a store for long.
   package static let commitDocuments = 1_000
   /// After so many attachments a commit of `_bulk_docs` takes no further document. Each takes 0.15 ms to write.
-  static let commitAttachments = 50
+  package static let commitAttachments = 50
   /// The most documents that one step of compaction reads.
   static let compactedDocuments = 100
   /// How long one commit of `_bulk_docs` works on documents; it ends after the document that it has begun by then.

@@ -318,6 +318,19 @@ struct BulkDocumentsTests {
     #expect(try await couch.database.info().json["doc_count"]?.int == count)
   }
 
+  @Test(.bug(id: "35/27")) func attachmentsOfManyDocumentsAreCommittedInParts() async throws {
+    let couch = try await Couch()
+    let count = 2 * CouchLimits.commitAttachments + 1
+    let docs = (0..<count).map {
+      #"{"_id":"\#($0)","_attachments":{"f":{"data":"\#(Base64.string(Array("\($0)".utf8)))"}}}"#
+    }
+    let before = couch.reads.counts.commits
+    let answer = try await couch.bulk(#"{"docs":[\#(docs.joined(separator: ","))]}"#)
+    #expect(answer.json.array?.filter { $0["ok"] == true }.count == count)
+    #expect(couch.reads.counts.commits - before >= 3)
+    #expect(try await couch.get("7").json["_attachments"]?["f"]?["length"] == 1)
+  }
+
   @Test func documentOfTheDeepestNestingFitsIntoABatch() async throws {
     let couch = try await Couch()
     let depth = JSONLimits.document.maximumDepth - 1

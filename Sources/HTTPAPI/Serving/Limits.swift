@@ -269,6 +269,7 @@ enum Limits {
     ("bulkBytes", CouchLimits.bulk.maximumBytes, "bytes"),
     ("bulkDocuments", CouchLimits.bulkDocuments, "documents"),
     ("commitDocuments", CouchLimits.commitDocuments, "documents"),
+    ("commitAttachments", CouchLimits.commitAttachments, "attachments"),
     ("commitMilliseconds", CouchLimits.commitMilliseconds, "milliseconds"),
     ("answerBytes", CouchLimits.answerBytes, "bytes"),
     ("askedRevisions", CouchLimits.askedRevisions, "revisions"),
