@@ -158,7 +158,6 @@ struct ListReconciliation {
     of id: DocumentID, _ tree: RevisionTree, in view: any StoreView, known: inout StoredLists
   ) throws -> BookmarkMerge.Side? {
     if let known = known.side(of: id, tree) { return known }
-    guard !known.isMerging(id, tree) else { return try known.merge(id, tree, nil, in: view) }
     let target: BookmarkMerge.Target =
       id == BookmarkList.documentID ? .sameDocument : .canonicalList
     let merge = try BookmarkMerge.begin(tree, target: target) { revision in

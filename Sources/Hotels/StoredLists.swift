@@ -75,11 +75,12 @@ struct StoredLists: Sendable {
     lists[Key(id: BookmarkList.documentID, revision: revision)] = Stored(list: list, isTyped: true)
   }
 
-  /// Begins another slice, with the rest of a list that was begun.
-  /// - Returns: false when the slice is over before the list is read.
+  /// Begins another slice, with the rest of a list or a merge that was begun.
+  /// - Returns: false when the slice is over before that is done.
   mutating func continueReading(within slice: Slice) -> Bool {
     isFirst = true
-    return reading.begun.withLock { $0?.read(within: slice) } ?? true
+    guard reading.begun.withLock({ $0?.read(within: slice) }) ?? true else { return false }
+    return continueMerging(within: slice)
   }
 
   /// Parses a revision's list, or returns what was parsed before.
@@ -114,30 +115,38 @@ struct StoredLists: Sendable {
     sides[id].flatMap { $0.tree == tree ? $0.side : nil }
   }
 
-  /// Whether the merge of a document's revisions was begun.
-  func isMerging(_ id: DocumentID, _ tree: RevisionTree) -> Bool {
-    reading.merging.withLock { $0?.id == id && $0?.tree == tree }
-  }
-
-  /// Goes on with a merge.
-  /// - Parameter new: the merge if it is a new one.
-  /// - Throws: ``SliceIsOver`` before it is complete.
+  /// Begins a merge.
+  /// - Throws: ``SliceIsOver`` before it is complete; it then goes on with ``continueReading(within:)``.
   mutating func merge(
-    _ id: DocumentID, _ tree: RevisionTree, _ new: ListMerge?, in view: any StoreView
+    _ id: DocumentID, _ tree: RevisionTree, _ merge: ListMerge, in view: any StoreView
   ) throws -> BookmarkMerge.Side {
-    let slice = isSliced ? view.slice : .endless
-    let side = try reading.merging.withLock { merging -> BookmarkMerge.Side in
-      // The lists were written while they were merged. Who writes them all the time could keep others from reading them.
-      let isAgain = new != nil && merging != nil
-      if let new { merging = Merging(id: id, tree: tree, merge: new) }
-      guard let side = merging?.merge.next(within: isAgain ? .endless : slice) else {
-        throw SliceIsOver()
-      }
-      merging = nil
-      return side
+    var merge = merge
+    // The lists were written while they were merged. Who writes them all the time could keep others from reading them.
+    let isSliced = isSliced && sides[id] == nil
+    guard let side = merge.next(within: isSliced ? view.slice : .endless) else {
+      let begun = Merging(id: id, tree: tree, merge: merge)
+      reading.merging.withLock { $0 = begun }
+      throw SliceIsOver()
     }
     sides[id] = (tree, side)
     return side
+  }
+
+  /// Goes on with the merge that was begun.
+  /// - Returns: false when the slice is over before it is complete.
+  private mutating func continueMerging(within slice: Slice) -> Bool {
+    var isComplete = true
+    let merged = reading.merging.withLock {
+      merging -> (begun: Merging, side: BookmarkMerge.Side)? in
+      guard let side = merging?.merge.next(within: slice), let begun = merging else {
+        isComplete = merging == nil
+        return nil
+      }
+      merging = nil
+      return (begun, side)
+    }
+    if let merged { sides[merged.begun.id] = (merged.begun.tree, merged.side) }
+    return isComplete
   }
 
   private static func begin(_ key: Key, _ body: [UInt8]) throws -> Begun {
