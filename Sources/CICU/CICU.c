@@ -102,6 +102,21 @@ int32_t cicu_region_name(const char *region, const char *locale, uint16_t *name,
   return code == U_ZERO_ERROR ? length : 0;
 }
 
+int32_t cicu_region_short_name(
+    const char *region, const char *locale, uint16_t *name, int32_t room) {
+  UErrorCode code = U_ZERO_ERROR;
+  /* No function gives these without the long ones where there are none. */
+  UResourceBundle *tree = ures_open(U_ICUDATA_NAME "-region", locale, &code);
+  UResourceBundle *names = ures_getByKey(tree, "Countries%short", NULL, &code);
+  int32_t length = 0;
+  const UChar *found = ures_getStringByKey(names, region, &length, &code);
+  if (U_FAILURE(code) || code == U_USING_DEFAULT_WARNING || length > room) length = 0;
+  if (length > 0) memcpy(name, found, (size_t)length * sizeof *name);
+  ures_close(names);
+  ures_close(tree);
+  return length;
+}
+
 int32_t cicu_traditional(const uint16_t *text, int32_t length, uint16_t *result, int32_t room) {
   UErrorCode code = U_ZERO_ERROR;
   if (length > room) return -1;

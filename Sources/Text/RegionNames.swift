@@ -20,8 +20,8 @@ package struct RegionNames: Sendable {
 
   /// The languages in which many lists of hotels are written.
   private static let foreign = [
-    "ar", "de", "el", "es", "fr", "he", "hi", "it", "ja", "ko", "nl", "pl",
-    "pt", "ru", "sv", "th", "tr", "uk", "zh", "zh_Hant",
+    "ar", "cs", "de", "el", "es", "fi", "fr", "he", "hi", "hu", "it", "ja", "ko", "nl", "pl",
+    "pt", "ro", "ru", "sv", "th", "tr", "uk", "vi", "zh", "zh_Hant",
   ]
 
   /// All countries and territories. This takes some tens of milliseconds.
@@ -50,7 +50,11 @@ package struct RegionNames: Sendable {
       languages.compactMap { language in Self.name { cicu_region_name(code, language, $0, $1) } }
     }
     names = [code, three].filter { !$0.isEmpty } + named(in: ["en"] + languages)
-    foreignNames = named(in: Self.foreign)
+    // A short name of two letters may be another country's code: the Spanish RU is not Russia.
+    let short = Self.foreign.compactMap { language in
+      Self.name { cicu_region_short_name(code, language, $0, $1) }
+    }.filter { $0.unicodeScalars.filter(\.properties.isAlphabetic).count > 2 }
+    foreignNames = named(in: Self.foreign) + short
     cities = Self.zones(of: code).map { zone in
       let id = zone.split(separator: "/").last ?? ""
       func named(in languages: [String]) -> [String] {

@@ -77,6 +77,10 @@ void cicu_locale_region(const char *locale, char *region);
 /* The name of a region in a language. */
 int32_t cicu_region_name(const char *region, const char *locale, uint16_t *name, int32_t room);
 
+/* Its short name, if the language's own data has one: "USA". */
+int32_t cicu_region_short_name(
+    const char *region, const char *locale, uint16_t *name, int32_t room);
+
 /* A text with the traditional form of each Chinese character; -1 if it does not fit into `room`, or without ICU's data. */
 int32_t cicu_traditional(const uint16_t *text, int32_t length, uint16_t *result, int32_t room);
 
