@@ -3,16 +3,18 @@ import SQLite
 
 /// When no hotel has all words of a search, the hotels with most of them are its answer.
 extension CatalogueSearch {
-  /// A word that hotels have, in how many it was counted, and whether it is in the title or the place of one.
+  /// A word that hotels have, in how many it was counted, and whether it is in the place of one.
   private struct CountedWord {
-    let expression: String
-    let isTitle: Bool
-    let isPlace: Bool
+    let part: WordQuery.Part
     let hotels: Int
+    let isPlace: Bool
+    var expression: String { part.any }
   }
 
   /// The most hotels in which words are counted. The commonest words are not counted when they would exceed it.
   private static let mostCounted = 100_000
+  /// A word is no rare one if more than so many times as many hotels have it as have the rarest.
+  private static let rarity = 4
 
   /// The hotels with most of the words. Words that no hotel has are left out first; that alone often suffices.
   func most(of words: WordQuery) throws -> Found {
@@ -22,12 +24,14 @@ extension CatalogueSearch {
     var counted: [CountedWord] = []
     for part in parts {
       let hotels = try countAtMost(Self.mostCounted, inWords: part.any)
-      guard hotels > 0 || !part.isRequired else { return Found(rows: [], total: 0) }
-      guard hotels > 0 else { continue }
+      guard hotels > 0 else {
+        // Who wants to be in Lyon has no use for Tokyo.
+        if part.isAboutPlace, PlaceNames.all.isPlace(part.key) { return Found(rows: [], total: 0) }
+        continue
+      }
       counted.append(
         CountedWord(
-          expression: part.any, isTitle: try countAtMost(1, inWords: part.titled) > 0,
-          isPlace: try countAtMost(1, inWords: part.place) > 0, hotels: hotels))
+          part: part, hotels: hotels, isPlace: try countAtMost(1, inWords: part.place) > 0))
     }
     guard counted.count >= least else { return Found(rows: [], total: 0) }
     counted.sort { $0.hotels < $1.hotels }
@@ -36,16 +40,13 @@ extension CatalogueSearch {
     {
       return found
     }
-    // What is in another place helps nobody, whatever else it has. A title may be a place's name or not: "apartments in
-    // paris".
-    for isPlace in [\CountedWord.isTitle, \.isPlace] {
-      let place = counted.filter { $0[keyPath: isPlace] }.map(\.expression)
-        .joined(separator: " AND ")
-      let others = counted.filter { !$0[keyPath: isPlace] }.map(\.expression)
-        .joined(separator: " OR ")
-      guard !place.isEmpty, !others.isEmpty else { continue }
-      for expression in ["\(place) AND (\(others))", place] {
-        if let found = try some(inWords: expression) { return found }
+    // What is in another place helps nobody, whatever else it has.
+    let named = try counted.filter { try $0.isPlace && isPlace($0.part.key) }
+    if !named.isEmpty {
+      let place = named.map(\.part.place).joined(separator: " AND ")
+      let others = counted.filter { word in !named.contains { $0.expression == word.expression } }
+      for expression in [others.isEmpty ? nil : "\(place) AND (\(Self.any(of: others)))", place] {
+        if let expression, let found = try some(inWords: expression) { return found }
       }
     }
     var sum = 0
@@ -53,11 +54,17 @@ extension CatalogueSearch {
       sum += word.hotels
       return sum <= Self.mostCounted
     }
-    let some = rare.isEmpty ? Array(counted.prefix(1)) : Array(rare)
-    let best = try withMost(of: some.map(\.expression), atLeast: least)
+    var some = rare.isEmpty ? Array(counted.prefix(1)) : Array(rare)
+    var best = try withMost(of: some.map(\.expression), atLeast: max(2, least))
+    if best.isEmpty, least == 1 {
+      // Of one word each, only the rare ones say something: "isle of skye".
+      let most = some[0].hotels * Self.rarity
+      some = some.filter { $0.hotels <= most }
+      best = try withMost(of: some.map(\.expression), atLeast: 1)
+    }
     guard !best.isEmpty else { return Found(rows: [], total: 0) }
     let rows = try self.words(
-      some.map(\.expression).joined(separator: " OR "), without: best, isOnly: true,
+      Self.any(of: some), without: best, isOnly: true,
       limit: query.limit + 1, offset: query.offset)
     return Found(rows: rows, total: best.count, hasMostOnly: true)
   }
@@ -70,10 +77,24 @@ extension CatalogueSearch {
     return Found(rows: rows, total: total, hasMostOnly: true)
   }
 
+  private static func any(of words: [CountedWord]) -> String {
+    words.map(\.expression).joined(separator: " OR ")
+  }
+
+  /// Whether a country, a state or a city is called so: one that everybody knows, or one of a hotel.
+  private func isPlace(_ key: String) throws -> Bool {
+    if PlaceNames.all.isPlace(key) { return true }
+    return try Place.Kind.allCases.contains { kind in
+      let name = kind.rawValue + "/" + key
+      // The character after "/" is "0".
+      return try connection.statement(
+        "SELECT 1 FROM place WHERE key > ?1 || '/' AND key < ?1 || '0' AND hotels > 0 LIMIT 1"
+      ).first(.text(name)) { row in row.int64(0) } != nil
+    }
+  }
+
   private func countAtMost(_ most: Int, inWords expression: String) throws -> Int {
-    try connection.statement(
-      "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ?1 LIMIT ?2)"
-    ).first(.text(expression), .integer(most)) { row in Int(clamping: row.int64(0)) } ?? 0
+    try Vocabulary(connection, Vocabulary.Known()).count(expression, atMost: most)
   }
 
   /// The hotels that match the largest number of expressions, in the catalogue's order.

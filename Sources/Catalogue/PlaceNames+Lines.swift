@@ -16,8 +16,9 @@ extension PlaceNames {
   /// - `p`, `n` and `a`: regular expressions, ``SaidWords/pattern``, ``AmenityNames/refusalPattern`` and
   ///   ``Price/pattern``.
   /// - `x`: the rules of ``SpelledQuery``, each a pattern and what replaces it.
-  /// - `m`: a name for a search, and the names of the places or what else it means, with `_` for a space.
-  /// - `e`: the endings of names of cities that may be absent.
+  /// - `m`: a name for a search, and the names of the places that it means, with `_` for a space; `o`: the same of what
+  ///   hotels have.
+  /// - `e`: the endings of names of cities that may be absent, ``cases`` with ``nominativeEndings``, and ``SortName/articles``.
   package static let lines: [UInt8] = {
     let names = PlaceNames.all
     let equal = EqualWords.groups.map { forms in
@@ -30,7 +31,9 @@ extension PlaceNames {
       "x|"
         + (SpelledQuery.apart + SpelledQuery.spelling)
         .map { $0.pattern + "\t" + $0.replacement }.joined(separator: "\t\t"),
-      "e|" + endings.joined(separator: " "),
+      "e|"
+        + [endings, cases, nominativeEndings, SortName.articles.sorted()]
+        .map { $0.joined(separator: " ") }.joined(separator: "|"),
     ]
     let meanings = Dictionary(grouping: names.codes.keys) { names.codes[$0] ?? "" }
     for code in Set(names.countries.keys).union(meanings.keys).sorted() {
@@ -57,8 +60,9 @@ extension PlaceNames {
       + SpelledQuery.places.keys.map(SpelledQuery.meaning)
       + AmenityNames.all.flatMap { $0.dropFirst() } + CityNames.districts.flatMap(\.self)
     for name in joined(codes + made).sorted() {
-      let meant = names.meant(by: name).map { $0.replacing(" ", with: "_") }
-      lines.append("m|" + name + "|" + sorted(Set(meant)))
+      let meaning = names.meaning(of: name)
+      let meant = meaning.names.map { $0.replacing(" ", with: "_") }
+      lines.append((meaning.isOffer ? "o|" : "m|") + name + "|" + sorted(Set(meant)))
     }
     for region in NamedRegion.all {
       let outlines = region.outlines.map { outline in

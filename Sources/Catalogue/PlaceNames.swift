@@ -32,6 +32,8 @@ package struct PlaceNames: Sendable {
 
   /// The English names of countries and cities, by each name that only other languages have.
   private var meanings: [String: Set<String>] = [:]
+  /// Those of ``meanings`` that name what hotels have; see ``AmenityNames``.
+  private var offers: Set<String> = []
 
   /// The keys of the names so far, while the table is made: many are in several lists.
   private var made: [String: String] = [:]
@@ -78,7 +80,10 @@ package struct PlaceNames: Sendable {
     }
     for words in AmenityNames.all {
       let name = FoldedText(words[0]).terms.flatMap(\.parts).map(\.text).joined(separator: " ")
-      for other in joined(Array(words.dropFirst())) { meanings[other, default: []].insert(name) }
+      for other in joined(Array(words.dropFirst())) {
+        if meanings[other] == nil { offers.insert(other) }
+        meanings[other, default: []].insert(name)
+      }
     }
     for name in ["Los Angeles", "Louisiana"] {
       mean(name, by: [SpelledQuery.eitherLA, SpelledQuery.anyLA], beside: [])
@@ -174,15 +179,39 @@ package struct PlaceNames: Sendable {
     }
   }
 
-  /// The English names of the places that a name in another language than theirs means, for a search: `london` for
-  /// `Londres` and ロンドン. Empty for other words.
-  /// - Parameter key: the name as ``key(_:)`` makes it.
-  func meant(by key: String) -> Set<String> {
-    let nominatives = Self.nominatives(of: key)
-    return meanings[key]
-      ?? (Self.withoutEnding(key) + nominatives).lazy.compactMap { meanings[$0] }.first
-      ?? Set(nominatives.filter { $0 != key && isPlace($0) })
+  /// What a name in another language than English means.
+  struct Meaning: Sendable {
+    /// The English names. Empty for other words.
+    var names: Set<String> = []
+    /// Whether it is what hotels have, and not a place.
+    var isOffer = false
+    /// Whether the name has an ending that says "in", "of" or "with".
+    var isInflected = false
   }
+
+  /// The English names of what a name in another language means, for a search: `london` for `Londres`, ロンドン and
+  /// `Londýně`.
+  /// - Parameter key: the name as ``key(_:)`` makes it.
+  func meaning(of key: String) -> Meaning {
+    for other in [key] + Self.withoutEnding(key) {
+      if let names = meanings[other] {
+        return Meaning(names: names, isOffer: offers.contains(other))
+      }
+    }
+    guard !isPlace(key) else { return Meaning() }
+    let nominatives = Self.nominatives(of: key)
+    for other in nominatives {
+      if let names = meanings[other] {
+        return Meaning(
+          names: names.union([other]), isOffer: offers.contains(other), isInflected: true)
+      }
+    }
+    let names = Set(nominatives.filter(isPlace))
+    return Meaning(names: names, isInflected: !names.isEmpty)
+  }
+
+  /// The names of ``meaning(of:)``.
+  func meant(by key: String) -> Set<String> { meaning(of: key).names }
 
   /// Whether a country, a state or a city has a name, as ``key(_:)`` makes it, in any language.
   func isPlace(_ key: String) -> Bool {
@@ -195,17 +224,24 @@ package struct PlaceNames: Sendable {
     return codes[key] != nil || cityNames.contains(key) || !meant(by: key).isEmpty
   }
 
-  /// What a Russian name "in" or "of" a place may be the case of, "Лондоне", "Москве", "Казани", "Парижа" and "Вены", and a
-  /// Hebrew or Arabic one without "in": "בפריז".
+  /// Endings by which Russian, Ukrainian, Polish, Czech, Turkish, Finnish and Hungarian say "in", "of" or "with", and what a
+  /// name may have instead: Москве and Москва, `Paryżu` and `Paryż`, `Szkocji` and `Szkocja`, `Londra'da`, `Pariisissa`,
+  /// `Párizsban`, `havuzlu`. Short ones of Hungarian (`-on`, `-en`) are those of English words.
+  static let (cases, nominativeEndings) = (
+    SaidWords.list(
+      """
+      е,и,а,ы,у,і,ою,ом,ем,e,i,u,y,a,ie,m,em,da,de,ta,te,dan,den,tan,ten,daki,deki,taki,teki,li,lu,ssa,issa,lla,sta,ista,ban,ben
+      """), ["", "а", "ь", "я", "a", "o"]
+  )
+
+  /// What a name may be the case of, and a Hebrew or Arabic one without "in": "בפריז". At least four letters stay, or three
+  /// that are not Latin.
   private static func nominatives(of name: String) -> [String] {
-    guard let first = name.unicodeScalars.first, let last = name.unicodeScalars.last else {
-      return []
-    }
-    if "בל".unicodeScalars.contains(first) || "بل".unicodeScalars.contains(first) {
-      return [String(name.dropFirst())]
-    }
-    guard "еиаы".unicodeScalars.contains(last) else { return [] }
-    return ["", "а", "ь"].map { name.dropLast() + $0 }
+    guard let first = name.unicodeScalars.first else { return [] }
+    if "בלبل".unicodeScalars.contains(first) { return [String(name.dropFirst())] }
+    return cases.filter { name.hasSuffix($0) }.map { name.dropLast($0.count) }
+      .filter { $0.utf8.count > (first.isASCII ? 3 : 5) }
+      .flatMap { stem in nominativeEndings.map { stem + $0 } }
   }
 
   /// The English names that names with a beginning in another language mean.

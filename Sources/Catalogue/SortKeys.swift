@@ -38,7 +38,7 @@ struct SortKeys {
 /// leading article are ignored, as in the index of a book.
 enum SortName {
   private static let collator = TextCollator()
-  private static let articles: Set<String> = [
+  static let articles: Set<String> = [
     "the", "a", "an", "le", "la", "les", "l", "der", "die", "das", "el", "los", "las", "il", "lo",
     "gli", "het",
   ]

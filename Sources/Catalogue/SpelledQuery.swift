@@ -64,12 +64,19 @@ enum SpelledQuery {
     }
   }
 
+  /// Letters of scripts without spaces, beside which a word in Latin letters stands for itself: "免费wifi".
+  private static let unspaced =
+    "[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}ー\\p{sc=Hangul}\\p{sc=Thai}]"
+
   /// The rules by which names and signs stand apart: "pool,gym", "London/Paris", "hotel@paris", "パリのホテル".
   static let apart: [Rule] = {
     let (links, runs) = (SearchStopWords.links, SearchStopWords.runs)
     return [
       Rule("\\s+", " "), Rule("([,;])(?=[^\\s\\p{Nd}])", "$1 "),
       Rule("(?<=\\p{L}{3})[/@|](?=\\p{L}{3})", " "),
+      Rule(
+        "(?<=" + unspaced + ")(?=\\p{sc=Latin}{2})|(?<=\\p{sc=Latin}{2})(?=" + unspaced + ")",
+        " "),
       Rule(
         "(?<=\\S)" + SaidWords.either(links) + "?(" + SaidWords.either(runs) + ")(?!\\S)", " $1"),
     ]
@@ -109,6 +116,7 @@ enum SpelledQuery {
         "(?<!\\S)(" + adjective + ")(?=[,.;!?]*(?!\\S))(?<=" + after(lodging) + adjective + ")",
         meant + "$1"),
       Rule("(?<!\\S)[Ll]\\.[Aa]\\.(?!\\S)", "LA"),
+      Rule("(?<!\\S)[Kk][Hh][áaÁA][cC][hH] [sS][ạaẠA][nN](?=\\s\\S)", "hotel"),
     ] + states + [
       Rule(afterName("LA") + before(word), eitherLA),
       Rule("(?<!\\S)LA" + before(word), "Los Angeles"),

@@ -103,7 +103,8 @@ enum StayWords {
       either(Array(before.prefix { $0 != "up to" })) + "\\s+(?:\\p{Nd}{1,2}|" + either(numbers)
         + ")(?=\\s*(?:$|[,.;]|\\s(?:in|near|at|on|im|à|en|nahe|bei|в)\\s))",
       lead + date + "(?:" + joint + lead + date + ")?",
-      either(StayWords.days),
+      // Who only types "today" or "morgen" looks for a word.
+      "(?:(?<=\\S\\s)|(?=\\S+\\s\\S))" + either(StayWords.days),
       "(?:within|max|maximum|less than|under|up to|im umkreis von|maximal|unter|weniger als|à moins de|moins de|a menos de|menos de|"
         + "entro|meno di)\\.?\\s+\\p{Nd}+(?:[.,]\\p{Nd}+)?\\s*" + either(distances) + end
         + "(?:\\s+(?:walk|walking|drive|driving|zu Fuß|à pied|a pie|a piedi|away|distance))*"

@@ -35,6 +35,9 @@ struct Vocabulary {
     }
   }
 
+  /// The most hotels with a word in another language that are counted. If so many have it, nobody needs the English one.
+  static let mostCounted = 1_000
+
   private let connection: Connection
   private let known: Known
 
@@ -94,6 +97,13 @@ struct Vocabulary {
     return try known.words(word) { try likely(letters, word) }
   }
 
+  /// How many hotels match an expression, but no more than some.
+  func count(_ expression: String, atMost most: Int) throws -> Int {
+    try connection.statement(
+      "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ?1 LIMIT ?2)"
+    ).first(.text(expression), .integer(most)) { row in Int(clamping: row.int64(0)) } ?? 0
+  }
+
   private func hotels(_ word: String) throws -> Int64 {
     try connection.statement("SELECT hotels FROM vocabulary WHERE term = ?1").first(.text(word)) {
       row in row.int64(0)
@@ -138,9 +148,12 @@ struct Vocabulary {
     ) { row in (term: try row.string(0), hotels: row.int64(1)) }
     return rows.compactMap { row in
       guard !([text] + known).contains(where: { $0.equalsBytes(of: row.term) }) else { return nil }
-      return Self.differences(word, Array(row.term.unicodeScalars)).map {
-        (row.term, $0, row.hotels)
-      }
+      let other = Array(row.term.unicodeScalars)
+      // "Brighton" is not "bright" with two letters too many.
+      guard let differences = Self.differences(word, other),
+        differences < 2 || !word.starts(with: other) && !other.starts(with: word)
+      else { return nil }
+      return (row.term, differences, row.hotels)
     }
   }
 
@@ -156,14 +169,15 @@ struct Vocabulary {
     return distance <= allowed ? distance : nil
   }
 
-  /// What may be the plural of a word, and the word of which it may be one.
+  /// What may be the plural of a word, and the word of which it may be one. What has less than three letters is none: `IV` is
+  /// not that of `Ives`.
   private static func numbers(of word: String) -> [String] {
     var found = [word + "s", word + "es"]
     if word.hasSuffix("y") { found.append(word.dropLast() + "ies") }
     if word.hasSuffix("ies") { found.append(word.dropLast(3) + "y") }
     if word.hasSuffix("es") { found.append(String(word.dropLast(2))) }
     if word.hasSuffix("s") { found.append(String(word.dropLast())) }
-    return found
+    return found.filter { $0.utf8.count > 2 }
   }
 
   /// The number of letters to insert, delete, change or swap with a neighbour (optimal string alignment).

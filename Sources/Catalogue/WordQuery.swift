@@ -8,7 +8,7 @@ import Text
 /// as an operator. <https://sqlite.org/fts5.html#full_text_query_syntax>
 struct WordQuery {
   /// The columns with what a hotel says of itself, those with its place, and that with other names of its place.
-  private static let (all, place, names) = (
+  static let (all, place, names) = (
     "{name title description amenities address city state country}",
     "{address city state country place}", "{place}"
   )
@@ -16,7 +16,7 @@ struct WordQuery {
   private static let titles = "{title address city state country place}"
 
   /// One spelling of a word.
-  private struct Form: Hashable {
+  struct Form: Hashable {
     /// Words of the index, with spaces between them.
     let text: String
     /// Whether the last one may go on, as the last word of a text does while it is typed.
@@ -24,16 +24,22 @@ struct WordQuery {
   }
 
   /// What a hotel must have for one word of a query.
-  private struct Word {
+  struct Word {
     /// The first form is the word as it is.
     var forms: [Form]
     /// The first form as a whole word, if ``forms`` have it as a beginning.
     var whole: Form?
     /// The folded word; nil for a term of several parts.
     let single: String?
+    /// The words of a term without spaces, as ``PlaceNames`` has them.
+    var key = ""
+    /// What hotels have, as a search names it in another language, and in English.
+    var offers: [(own: Form, names: [Form])] = []
+    /// The word before it in the text, if that does not count: `los`.
+    var before = ""
   }
 
-  private struct Text {
+  struct Text {
     /// The columns in which it is looked for.
     var columns: String
     let isAboutPlace: Bool
@@ -57,15 +63,15 @@ struct WordQuery {
       return "((\(columns) : (\(forms))) OR (\(WordQuery.names) : (\(known))))"
     }
 
-    /// The expression for hotels whose place has some form of a word.
-    func place(of word: Word, orTitle: Bool) -> String {
+    /// The expression for hotels whose place has some form of a word as it is.
+    func place(of word: Word) -> String {
       let forms = word.forms.map { WordQuery.quoted(Form(text: $0.text, isPrefix: false)) }
         .joined(separator: " OR ")
-      return "({\(orTitle ? "title " : "")city state country place} : (\(forms)))"
+      return "({city state country place} : (\(forms)))"
     }
   }
 
-  private var texts: [Text] = []
+  var texts: [Text] = []
   /// The expression for hotels that are not meant; nil if there is none.
   private var excluded: String?
 
@@ -103,10 +109,13 @@ struct WordQuery {
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms
-      let counted = SearchStopWords.without(Array(plain.indices)) { plain[$0].parts }
+      let counted = Self.withoutPrepositions(
+        SearchStopWords.without(Array(plain.indices)) { plain[$0].parts }, plain)
       var words = counted.map { index in
         let term = plain[index]
-        return Self.word(term, expanded[index], isLast: !term.isClosed && term == plain.last)
+        var word = Self.word(term, expanded[index], isLast: !term.isClosed && term == plain.last)
+        if index > 0, !counted.contains(index - 1) { word.before = Self.key(plain[index - 1]) }
+        return word
       }
       Self.addEnglishNames(of: counted.map { plain[$0] }, to: &words)
       var phrases = [Self.phrase(plain.flatMap(\.parts))]
@@ -125,6 +134,20 @@ struct WordQuery {
     }
   }
 
+  private static func key(_ term: FoldedText.Term) -> String {
+    term.parts.map(\.text).joined()
+  }
+
+  /// The numbers of terms that count, without one or two letters before a name that has an ending itself: "w Londynie".
+  private static func withoutPrepositions(_ counted: [Int], _ terms: [FoldedText.Term]) -> [Int] {
+    counted.filter { index in
+      guard key(terms[index]).unicodeScalars.count < 3, counted.contains(index + 1) else {
+        return true
+      }
+      return !PlaceNames.all.meaning(of: key(terms[index + 1])).isInflected
+    }
+  }
+
   private static func saysNothing(_ text: String, _ keepsPrice: Bool) -> Bool {
     keepsPrice ? SearchStopWords.areAll(text) : SpelledQuery.saysNothing(text)
   }
@@ -136,7 +159,7 @@ struct WordQuery {
     var wanted = zip(terms, asked.words.flatMap { FoldedText($0, .expanded).terms })
       .map { Self.word($0, $1, isLast: false) }
     Self.addEnglishNames(of: terms, to: &wanted)
-    let forms = wanted.flatMap(\.forms)
+    let forms = wanted.flatMap { $0.forms + $0.offers.flatMap(\.names) }
       .flatMap { [$0, Form(text: $0.text + "s", isPrefix: false)] }.map(Self.quoted)
     var expressions = forms.isEmpty ? [] : ["(\(Self.all) : (\(forms.joined(separator: " OR "))))"]
     for refused in asked.refused {
@@ -200,23 +223,32 @@ struct WordQuery {
   /// Whether the query is one term.
   var isOneTerm: Bool { texts.count == 1 && texts[0].words.count == 1 }
 
-  /// The expressions for each word, for each part of a term, and for the words of a place's name together, alone: for hotels
-  /// that have it, for those whose place or title has it, and for those whose place has it. `isRequired` is true of a place's
-  /// name, in a description only if it is no code: nobody who asks for Lyon wants Tokyo.
-  var parts: [(any: String, titled: String, place: String, isRequired: Bool)] {
+  /// A word, a part of a term, or the words of a place's name together.
+  struct Part {
+    /// The expressions for hotels that have it, and for those whose place has it.
+    let any, place: String
+    /// The words without spaces, as ``PlaceNames`` has them.
+    let key: String
+    /// Whether a location asks for it.
+    let isAboutPlace: Bool
+  }
+
+  var parts: [Part] {
     var known: Set<String> = []
     return texts.flatMap { text in
       Self.units(of: text.words).map { words in
-        let name = words.compactMap(\.single).joined()
-        return (
-          any: "(" + withoutExcluded(words.map(text.expression).joined(separator: " AND ")) + ")",
-          titled: words.map { text.place(of: $0, orTitle: true) }.joined(separator: " AND "),
-          place: words.map { text.place(of: $0, orTitle: false) }.joined(separator: " AND "),
-          isRequired: (text.isAboutPlace || name.utf8.count > 3) && PlaceNames.all.isPlace(name)
-        )
+        func all(_ expression: (Word) -> String) -> String {
+          "(" + withoutExcluded(words.map(expression).joined(separator: " AND ")) + ")"
+        }
+        return Part(
+          any: all(text.expression), place: all(text.place), key: words.map(\.key).joined(),
+          isAboutPlace: text.isAboutPlace)
       }
     }.filter { known.insert($0.any).inserted }
   }
+
+  /// What counts only with the name after it: a hotel in Saint-Florent has nothing of Saint-Malo.
+  private static let saints: Set<String> = ["st", "saint", "san", "santa"]
 
   /// Words that count together. A hotel in New Road has nothing of New York.
   private static func units(of words: [Word]) -> [[Word]] {
@@ -225,11 +257,14 @@ struct WordQuery {
       let count =
         (2...IndexedText.mostJoined).last { count in
           let some = rest.prefix(count).compactMap(\.single)
-          return some.count == count && PlaceNames.all.isPlace(some.joined())
+          return some.count == count
+            && (PlaceNames.all.isPlace(some.joined()) || count == 2 && saints.contains(some[0]))
         } ?? 1
       // A single letter of `O'Callaghan` says nothing.
-      let parts = word.forms[0].text.split(separator: " ").filter { $0.utf8.count > 1 }
-      if count > 1 || word.single != nil || parts.isEmpty {
+      let texts = word.forms[0].text.split(separator: " ")
+      let parts = texts.filter { $0.utf8.count > 1 }
+      let isWhole = word.single != nil || texts.count < 2 || parts.isEmpty
+      if count > 1 || isWhole || !PlaceNames.all.meant(by: word.key).isEmpty {
         units.append(Array(rest.prefix(count)))
       } else {
         units += parts.map { [Word(forms: [Form(text: String($0), isPrefix: false)], single: nil)] }
@@ -239,35 +274,8 @@ struct WordQuery {
     return units
   }
 
-  /// Adds to each word the forms that are no mistakes: it is written apart in a hotel, or as one word with its
-  /// neighbours.
-  func joinedAndApart(by vocabulary: Vocabulary) throws -> WordQuery {
-    var query = self
-    for text in texts.indices {
-      let words = texts[text].words
-      for (index, word) in words.enumerated().prefix(Vocabulary.mostWords) {
-        guard let single = word.single else { continue }
-        for pair in try vocabulary.pairs(in: single) {
-          query.texts[text].words[index].forms.append(Form(text: pair, isPrefix: false))
-        }
-        for end in index + 1..<max(index + 1, min(index + IndexedText.mostJoined, words.count)) {
-          let some = words[index...end]
-          guard some.allSatisfy({ $0.single != nil }) else { break }
-          let isPrefix = words[end].forms[0].isPrefix
-          for joined in Self.joined(some.compactMap(\.single))
-          where try vocabulary.has(joined, isPrefix: isPrefix) {
-            for member in index...end {
-              query.texts[text].words[member].forms.append(Form(text: joined, isPrefix: isPrefix))
-            }
-          }
-        }
-      }
-    }
-    return query
-  }
-
   /// Words as one word, with a letter between two of them twice and once: "travellodge" and "travelodge".
-  private static func joined(_ words: [String]) -> [String] {
+  static func joined(_ words: [String]) -> [String] {
     let shared = words.dropFirst().reduce(words.first ?? "") { text, word in
       text + word.dropFirst(word.count > 2 && text.last == word.first ? 1 : 0)
     }
@@ -275,35 +283,23 @@ struct WordQuery {
     return shared.equalsBytes(of: joined) ? [joined] : [joined, shared]
   }
 
-  /// The query with corrected words beside its own; nil when there is nothing to correct.
-  func corrected(by vocabulary: Vocabulary) throws -> WordQuery? {
-    var query = self
-    var (looked, isCorrected) = (0, false)
-    for text in texts.indices {
-      for (index, word) in texts[text].words.enumerated() {
-        // A name of a place in another language is no mistake: "Siviglia" does not mean Sicilia.
-        guard let single = word.single, looked < Vocabulary.mostWords,
-          PlaceNames.all.meant(by: single).isEmpty
-        else { continue }
-        looked += 1
-        for other in try vocabulary.alternatives(to: single) {
-          query.texts[text].words[index].forms.append(Form(text: other, isPrefix: false))
-          isCorrected = true
-        }
-      }
-    }
-    return isCorrected ? query : nil
-  }
-
-  /// Adds the English names of places that terms, or several in a row, name in another language.
+  /// Adds the English names of what terms, or several in a row, name in another language.
   private static func addEnglishNames(of terms: [FoldedText.Term], to words: inout [Word]) {
     for first in terms.indices {
       var key = ""
       for last in first..<min(first + IndexedText.mostJoined, terms.count) {
-        key += terms[last].parts.map(\.text).joined()
-        for name in PlaceNames.all.meant(by: key).sorted() {
-          for index in first...last {
-            words[index].forms.append(Form(text: name, isPrefix: false))
+        key += Self.key(terms[last])
+        let meaning = PlaceNames.all.meaning(of: key)
+        let names = meaning.names.sorted().map { Form(text: $0, isPrefix: false) }
+        guard !names.isEmpty else { continue }
+        let own = Form(
+          text: phrase(terms[first...last].flatMap(\.parts)),
+          isPrefix: words[last].forms[0].isPrefix)
+        for index in first...last {
+          if meaning.isOffer {
+            words[index].offers.append((own, names))
+          } else {
+            words[index].forms += names
           }
         }
       }
@@ -337,7 +333,8 @@ struct WordQuery {
         joined.removeLast()
         let texts = forms.map { $0.joined(separator: " ") }
         joined.append(
-          Word(forms: texts.map { Form(text: $0, isPrefix: false) }, single: nil))
+          Word(
+            forms: texts.map { Form(text: $0, isPrefix: false) }, single: nil, key: last + single))
       } else {
         joined.append(word)
       }
@@ -362,7 +359,7 @@ struct WordQuery {
       .map { Form(text: $0, isPrefix: isEnd || isCharacter) }
     return Word(
       forms: found, whole: isEnd && !isCharacter ? Form(text: phrase, isPrefix: false) : nil,
-      single: single)
+      single: single, key: key(term))
   }
 
   /// The words of the index for parts in a row. The last character of the last run is the beginning of a word.
@@ -381,7 +378,7 @@ struct WordQuery {
     "{name title address city} : (\(any(of: phrases)))"
   }
 
-  private static func quoted(_ form: Form) -> String {
+  static func quoted(_ form: Form) -> String {
     "\"" + form.text + "\"" + (form.isPrefix ? " *" : "")
   }
 }

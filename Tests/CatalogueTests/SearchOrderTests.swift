@@ -211,6 +211,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("los angles", ["hotel_1"], false), ("hotels in los angles", ["hotel_1"], false),
+    ("isle of skye", ["hotel_8"], true), ("brighton", [], false), ("st ives", [], false),
+    ("family room manchester", ["hotel_11"], true),
+  ])
+  func whatIsMeantIsFoundAndNotWhatLooksLikeIt(
+    text: String, found: [String], isMost: Bool
+  ) async throws {
+    let rows =
+      [Rows.hotel(1, "Palms", #""city":"Los Angeles","country":"United States""#)]
+      + (2...7).map { Rows.hotel($0, "Harp \($0)", #""city":"Isle of Anglesey""#) } + [
+        Rows.hotel(8, "Croft", #""description":"The ferry goes to Skye.""#),
+        Rows.hotel(9, "Light", #""description":"Bright family beds.""#),
+        Rows.hotel(10, "St. Henri IV"), Rows.hotel(11, "Mitre", #""city":"Manchester""#),
+        Rows.hotel(12, "Manchester Grand", #""title":"Room","city":"San Diego""#),
+      ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      let page = try await fixture.catalogue.search(HotelQuery(description: text, limit: 9))
+      #expect(page.hotels.map(\.id.text) == found)
+      #expect(page.hasMostOnly == isMost)
+    }
+  }
+
   @Test func aWordThatManyHaveStandsForItselfOnly() async throws {
     let rows = (1...4).map { Rows.hotel($0, "Hotel \($0)") } + [Rows.hotel(5, "Hostel 5")]
     try await CatalogueFixture.run(rows: rows) { fixture async throws in

@@ -56,19 +56,22 @@ SORT = """
     const { find } = await import(`/page/${version}/offline/find.js`)
     const { placesURL, usePlaces } = await import(`/page/${version}/offline/places.js`)
     usePlaces(await (await fetch(placesURL())).text())
-    const hotels = args.prices.map((price, id) => ({ id, name: `Pool ${id}`, price }))
+    const hotels = args.prices.map((price, id) => ({ id, name: id < 5 ? `${["The ", "", "à "][id % 3]}Pool ${9 - id}` : "Skye", price, geo: { lat: id, lon: 0 } }))
     return args.queries.map(([description, sort]) => {
-        const { hotels: found, matched } = find(hotels, { description, sort })
+        const { hotels: found, matched } = find(hotels, { description, sort, near: "2.2,0" })
         return [found.map(({ id }) => id), matched ?? null]
     })
 """
 
 
-def test_the_device_orders_by_price_as_the_server_does(browsers):
-    prices = ["£1,250.50 a night", 80, "50.5 m away, from €35.", None, "4 nights from 1.100 kr."]
+def test_the_device_orders_as_the_server_does(browsers):
+    prices = ["£1,250.50 a night", 80, "50.5 m away, from €35.", None, "4 nights from 1.100 kr.", None]
     asked = {
         ("pool", "price"): [2, 1, 4, 0, 3], ("pool under 100", ""): [1, 2, 3, 4, 0], ("cheap pool", None): [2, 1, 4, 0, 3],
-        ("under 100", "relevance"): [2, 1], ("hotels over 1000", ""): [4, 0], ("cheap", ""): [2, 1, 4, 0, 3],
-        ("under 10", ""): [2, 1, 4, 0, 3]}
+        ("under 100", "relevance"): [2, 1], ("hotels over 1000", ""): [4, 0], ("cheap", ""): [2, 1, 4, 0, 3, 5],
+        ("under 10", ""): [2, 1, 4, 0, 3, 5], ("pool", "name"): [4, 3, 2, 1, 0], ("cheap pool", "distance"): [2, 3, 1, 4, 0],
+        # A word that few have says more than one that many have.
+        ("pool skye", ""): [5]}
     found = browsers().open().run(SORT, prices=prices, queries=list(asked))
-    assert found == [[ids, "most" if "under 10" in query else None] for query, ids in asked.items()]
+    mostly = [("under 10", ""), ("pool skye", "")]
+    assert found == [[ids, "most" if query in mostly else None] for query, ids in asked.items()]

@@ -16,14 +16,6 @@ export function mapLink(hotel) {
   }, t.inMaps)
 }
 
-/** Kilometres from a point to a hotel, by the haversine formula; infinite for a hotel without a point. */
-export function distance(from, hotel) {
-  const to = pointOf(hotel)
-  if (!to) return Infinity
-  const rad = degrees => degrees * Math.PI / 180, half = angle => Math.sin(rad(angle) / 2) ** 2
-  return 12742 * Math.asin(Math.sqrt(half(to.lat - from.lat) + Math.cos(rad(from.lat)) * Math.cos(rad(to.lat)) * half(to.lon - from.lon)))
-}
-
 /** Where the user is. @returns {Promise<{lat: number, lon: number}>} @throws {Error} with a text for the user */
 export function locate() {
   return new Promise((resolve, reject) => {

@@ -12,8 +12,8 @@ import { toast } from "./messages.js"
 import { annotate } from "./annotate.js"
 import { t } from "./texts.js"
 import { Tiles } from "./tiles.js"
-import { distance, locate } from "./geo.js"
-import { pointOf } from "./offline/places.js"
+import { locate } from "./geo.js"
+import { distance, pointOf } from "./offline/places.js"
 
 const collator = new Intl.Collator(undefined, { numeric: true, ignorePunctuation: true })
 

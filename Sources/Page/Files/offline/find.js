@@ -1,4 +1,4 @@
-import { isPlace, lines, meanings, namesOf } from "./places.js"
+import { distance, isPlace, lines, meanings, namesOf, sortedName } from "./places.js"
 import { asPhrase, counts, hay, hayOfNames, key, priceOf, refusal, said, wanted } from "./words.js"
 
 const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
@@ -17,7 +17,7 @@ function searched(hotel) {
     const heading = hay(textOf(hotel, "title", "alias", "category"))
     const name = hay(textOf(hotel, "name")), title = heading + spot
     const what = name + hay(textOf(hotel, "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + heading + address + city
-    hays.set(hotel, { what, names, where: address + spot, titled: address + title, title, head: name + title, spot })
+    hays.set(hotel, { what, names, where: address + spot, titled: address + title, head: name + title, spot })
   }
   return hays.get(hotel)
 }
@@ -30,35 +30,49 @@ function has(hotel, { forms, at }, where = "where") {
   return forms.some(form => at ? texts[where].includes(" " + form) : texts.what.includes(" " + form) || texts.names.includes(whole(form)))
 }
 
+/** Whether a hotel's place has all words as they are. */
+const isThere = (hotel, words) => words.every(({ forms }) => forms.some(form => searched(hotel).spot.includes(whole(form))))
+
+/** A word with its English name if more hotels have that, and no beginning of a word if it is the name of a place of theirs. */
+function complete(word, hotels) {
+  const count = forms => hotels.filter(it => has(it, { forms })).length
+  const named = (word.offers ?? []).flatMap(([own, names]) => count(names) > count([own]) ? names : []), forms = [...word.forms, ...named]
+  const isName = isPlace(word.own) && hotels.some(it => isThere(it, [{ forms }]))
+  return { ...word, forms: isName ? forms.map(form => form.trimEnd() + " ") : forms }
+}
+
 /** The hotels with most of the words; words that none has are left out first, and the named place counts before others. */
 function withMost(hotels, words) {
   const parts = []
   for (let from = 0; from < words.length;) {
     const some = count => words.slice(from, from + count)
-    // A hotel in New Road has nothing of New York.
-    const count = [4, 3, 2].find(count => words[from + count - 1] && some(count).every(it => it.own && it.at === words[from].at) && isPlace(some(count).map(it => it.own).join(""))) ?? 1
-    const { own, forms, at } = words[from], pieces = own || count > 1 ? [] : forms[0].split(" ").filter(it => it.length > 1)
-    parts.push(...pieces[0] ? pieces.map(it => [{ forms: [it + " "], at }]) : [some(count)])
+    // A hotel in New Road has nothing of New York, and one in Saint-Florent nothing of Saint-Malo.
+    const count = [4, 3, 2].find(count => words[from + count - 1] && some(count).every(it => it.own && it.at === words[from].at)
+      && (isPlace(some(count).map(it => it.own).join("")) || count < 3 && /^(st|saint|san|santa)$/.test(words[from].own))) ?? 1
+    const { own, forms, at, key } = words[from], texts = forms[0].trim().split(" ")
+    const pieces = own || count > 1 || !texts[1] || meanings(key)[0] ? [] : texts.filter(it => it[1])
+    parts.push(...pieces[0] ? pieces.map(it => [{ forms: [it + " "], at, key: "" }]) : [some(count)])
     from += count
   }
-  const counted = parts.map(words => ({ words, set: new Set(hotels.filter(it => words.every(word => has(it, word)))) })).filter(({ set }) => set.size)
-  // Nobody who asks for Lyon wants Tokyo.
-  if (parts.some(words => { const name = words.map(it => it.own).join(""); return !counted.some(it => it.words === words) && (name[3] || words[0].at) && isPlace(name) })) return []
-  const least = words.length > 1 ? 1 : Math.floor(parts.length / 2) + 1
+  const all = parts.map(words => ({ words, name: words.map(it => it.key).join(""), set: new Set(hotels.filter(it => words.every(word => has(it, word)))) }))
+  // Who wants to be in Lyon has no use for Tokyo.
+  if (all.some(({ words, name, set }) => !set.size && words[0].at && isPlace(name))) return []
+  const counted = all.filter(({ set }) => set.size), least = words.length > 1 ? 1 : Math.floor(parts.length / 2) + 1
   if (counted.length < least) return []
-  const withAll = words => hotels.filter(it => words.every(({ set }) => set.has(it)))
-  const all = counted.length < parts.length ? withAll(counted) : []
-  if (all[0]) return all
-  for (const kind of ["title", "spot"]) {
-    const isIn = ({ words }) => hotels.some(it => words.every(({ forms }) => forms.some(form => searched(it)[kind].includes(whole(form)))))
-    const named = counted.filter(isIn), others = counted.filter(it => !named.includes(it))
-    if (!named[0] || !others[0]) continue
-    const there = withAll(named), some = there.filter(it => others.some(({ set }) => set.has(it)))
-    if (there[0]) return some[0] ? some : there
+  const found = hotels.filter(it => counted.every(({ set }) => set.has(it)))
+  if (found[0]) return found
+  // A place that everybody knows, or one of a hotel.
+  const isNamed = ({ name, words }) => hotels.some(it => isThere(it, words)) && (isPlace(name) || hotels.some(it => [it.city, it.state, it.country].map(key).includes(name)))
+  const named = counted.filter(isNamed), others = counted.filter(it => !named.includes(it))
+  const there = named[0] ? hotels.filter(it => named.every(({ words }) => isThere(it, words))) : []
+  if (there[0]) {
+    const some = there.filter(it => others.some(({ set }) => set.has(it)))
+    return some[0] ? some : there
   }
-  const count = it => counted.filter(({ set }) => set.has(it)).length
-  const most = Math.max(...hotels.map(count))
-  return most < least ? [] : hotels.filter(it => count(it) === most)
+  const count = it => counted.filter(({ set }) => set.has(it)).length, most = Math.max(...hotels.map(count))
+  // Of one word each, only the rare ones say something: "isle of skye".
+  const few = most < 2 && least < 2 ? Math.min(...counted.map(({ set }) => set.size)) * 4 : Infinity
+  return most < least ? [] : hotels.filter(it => count(it) === most && counted.some(({ set }) => set.size <= few && set.has(it)))
 }
 
 /**
@@ -66,7 +80,7 @@ function withMost(hotels, words) {
  * asked for orders them, and limits them if nothing else is.
  * @returns {{hotels: object[], matched?: string}}
  */
-export function find(hotels, { description = "", location = "", sort }, isWish) {
+export function find(hotels, { description = "", location = "", sort, near = "" }, isWish) {
   const asked = [description, location].map(String)
   const refused = asked.flatMap(text => [...text.normalize().matchAll(refusal)].map(([all, ...names]) => [all, names.find(Boolean)]))
   const isRefused = refused.some(([, name]) => name)
@@ -80,20 +94,22 @@ export function find(hotels, { description = "", location = "", sort }, isWish) 
   if (!excludes) texts = asked
   const all = []
   // Those with the text as it is come before the others, and the more words a name or a place has.
+  const [lat, lon] = near.split(",")
   const done = (hotels, matched) => ({
     matched, hotels: hotels.map(hotel => {
       const price = priceOf(hotel), { what, head } = searched(hotel)
       return {
-        hotel, rank: prices[0] && limits[0] && sort !== "price" ? price > most ? price : !(price >= least) : prices[0] || sort === "price" ? price ?? 1e15 : 0,
+        hotel, rank: sort === "distance" ? distance({ lat, lon }, hotel) : prices[0] && limits[0] && sort !== "price" ? price > most ? price : !(price >= least) : prices[0] || sort === "price" ? price ?? 1e15 : 0,
+        name: sort === "name" ? sortedName(hotel) : "",
         score: texts.filter(text => text && what.includes(asPhrase(text))).length * 99 + all.filter(({ forms }) => forms.some(form => head.includes(whole(form)))).length
       }
-    }).sort((one, other) => one.rank - other.rank || other.score - one.score).map(it => it.hotel)
+    }).sort((one, other) => one.name.localeCompare(other.name, "en") || one.rank - other.rank || other.score - one.score).map(it => it.hotel)
   })
   for (const [at, text] of texts.entries()) {
     const some = wanted(text, meanings, keepsSaid)
     if (!some[0] && text.trim()) return { hotels: [] }
     // "hotel" in Paris means all in Paris, "no pets" all that take none, and "under 100 €" all that cost less.
-    if (counts(text, keepsSaid) || !isRefused && !says[0] && !texts.some(text => counts(text, keepsSaid))) all.push(...some.map(word => ({ ...word, at })))
+    if (counts(text, keepsSaid) || !isRefused && !says[0] && !texts.some(text => counts(text, keepsSaid))) all.push(...some.map(word => ({ ...complete(word, hotels), at })))
   }
   const not = excludes ? refused.flatMap(([said, name]) => {
     const word = name ?? said.slice(1), forms = [asPhrase(word), asPhrase(word + "s"), whole(key(word)), ...meanings(key(word)).map(whole)]
@@ -119,7 +135,7 @@ export function find(hotels, { description = "", location = "", sort }, isWish) 
   }
   if (found[0] || !all[0]) return done(found)
   // "Cheap Apartments Vienna" does not make a name of "cheap apartments in London".
-  if (keepsSaid && !limits[0]) return find(hotels, { description, location, sort }, true)
+  if (keepsSaid && !limits[0]) return find(hotels, { description, location, sort, near }, true)
   found = withMost(rest, wider)
   return done(found, found[0] && "most")
 }

@@ -1,4 +1,4 @@
-import { key, useTables } from "./words.js"
+import { asPhrase, key, useTables } from "./words.js"
 
 /**
  * The names under which people look for the place of a hotel, by the rules of the server's `PlaceNames` and `NamedRegion`.
@@ -21,14 +21,17 @@ export function usePlaces(text) {
 }
 
 function read() {
-  const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map(), all = new Set()
-  let endings = []
+  const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map(), all = new Set(), offers = new Set()
+  let endings = [], cases = [], nominatives = [], articles = []
   const list = text => text.split(" ").filter(Boolean)
   for (const line of lines.split("\n")) {
     const [kind, code, ...fields] = line.split("|")
     const [both, known, found] = fields.map(list)
-    if (kind === "e") endings = list(code)
-    else if (kind === "m") meant.set(code, both.map(it => it.replaceAll("_", " ")))
+    if (kind === "e") [endings, cases, nominatives, articles] = [list(code), both, ["", ...known], found]
+    else if (/[mo]/.test(kind)) {
+      meant.set(code, both.map(it => it.replaceAll("_", " ")))
+      if (kind === "o") offers.add(code)
+    }
     else if (kind === "r") {
       parts.set(code, [...parts.get(code) ?? [], { names: both, outlines: fields.slice(1).map(corners) }])
       // A hotel may have Wales as its country, but Wales does not mean all of it.
@@ -41,7 +44,7 @@ function read() {
       for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
   }
-  return { countries, cities, parts, meant, all, endings }
+  return { countries, cities, parts, meant, all, offers, endings, cases, nominatives, articles }
 }
 
 function corners(text) {
@@ -57,6 +60,20 @@ export const islands = () => /^i\|(.*)/m.exec(lines)?.[1] ?? ""
 export function pointOf({ geo } = {}) {
   const [lat, lon] = [geo?.lat, geo?.lon ?? geo?.lng].map(Number)
   return Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && (lat || lon) ? { lat, lon } : null
+}
+
+/** Kilometres from a point to a hotel, by the haversine formula; infinite for a hotel without a point. */
+export function distance(from, hotel) {
+  const to = pointOf(hotel)
+  if (!to) return Infinity
+  const rad = degrees => degrees * Math.PI / 180, half = angle => Math.sin(rad(angle) / 2) ** 2
+  return 12742 * Math.asin(Math.sqrt(half(to.lat - from.lat) + Math.cos(rad(from.lat)) * Math.cos(rad(to.lat)) * half(to.lon - from.lon)))
+}
+
+/** A hotel's name as it is sorted: folded, without a leading article. */
+export function sortedName({ name }) {
+  const words = asPhrase(String(name ?? "")).trim().split(" ")
+  return words.slice(words[1] && tables().articles.includes(words[0]) ? 1 : 0).join(" ")
 }
 
 const edges = outline => outline.map((corner, at) => [...corner, ...outline[(at + 1) % outline.length]])
@@ -88,13 +105,19 @@ function partNames(hotel, { code, own }, country) {
 /** A name, and without each ending that it has. */
 const endless = text => [text, ...tables().endings.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))]
 
-/** What a Russian name "in" a place may be the case of, "Лондоне", "Парижа", and a Hebrew or Arabic one without "in". */
-const nominatives = text => /^[בלبل]/.test(text) ? [text.slice(1)] : /[аеиы]$/.test(text) ? ["", "а", "ь"].map(it => text.slice(0, -1) + it) : []
+/** What a name "in" or "of" a place may be the case of, "Лондоне", "Szkocji", and a Hebrew or Arabic one without "in". */
+const nominatives = text => /^[בלبل]/.test(text) ? [text.slice(1)] : tables().cases.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))
+  .filter(it => it.length > (it[0] < "\x80" ? 3 : 2)).flatMap(it => tables().nominatives.map(end => it + end))
 
-/** Names of the places that a name in another language than theirs means, for a search. */
+/**
+ * English names of what a name in another language means, for a search.
+ * @returns {string[] & {isOffer?: boolean, isCase?: string}} Whether hotels have it, and whether the name has an ending.
+ */
 export function meanings(key) {
-  const others = nominatives(key)
-  return [...endless(key), ...others].map(it => tables().meant.get(it)).find(Boolean) ?? others.filter(it => it !== key && isPlace(it))
+  const { meant, offers } = tables(), plain = endless(key), others = plain.some(it => meant.has(it)) || isPlace(key) ? [] : nominatives(key)
+  const known = [...plain, ...others].find(it => meant.has(it))
+  const names = known ? [...meant.get(known), ...others[0] ? [known] : []] : others.filter(isPlace)
+  return Object.assign(names, { isOffer: offers.has(known), isCase: others[0] && names[0] })
 }
 
 /** Whether a country, a state or a city has a name, as `key` makes it. */

@@ -63,10 +63,10 @@ function withoutStops(all, termOf = it => it) {
   return all
 }
 
-/** A text by the server's rules: the first four let names stand apart, the sixth is for stars, all from the fifth are for what stays. */
+/** A text by the server's rules: the first five let names stand apart, the seventh is for stars, all from the sixth are for what stays. */
 const rewritten = (text, from, to) => rules.slice(from, to).reduce((text, [it, by]) => text.replace(it, by), text)
 
-const pieces = text => rewritten(text.normalize(), 0, 4)
+const pieces = text => rewritten(text.normalize(), 0, 5)
 
 /** A text without what no hotel writes, unless it keeps that. */
 const unsaid = (text, keepsSaid) => keepsSaid ? text : pieces(text).replace(saidPattern, " ")
@@ -113,7 +113,7 @@ export function asPhrase(text) {
 
 /** What a text is searched in. */
 export function hay(text) {
-  text = rewritten(text, 5, 6)
+  text = rewritten(text, 6, 7)
   const plain = terms(text)
   const other = terms(text, true)
   const own = plain.flat().flatMap(words)
@@ -125,39 +125,52 @@ export function hay(text) {
 
 /** The plural of a word, and that of which it may be one. */
 const numbers = word => [word + "s", word + "es", word.replace(/y$/, "ies"), word.replace(/ies$/, "y"), word.replace(/e?s$/, ""), word.replace(/s$/, "")]
-  .map(it => it + " ")
+  .filter(it => it[2]).map(it => it + " ")
+
+/** The words of the index for a term. A hotel may go on after its last run. */
+function phraseOf(term) {
+  const phrase = term.flatMap(words)
+  if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
+  return phrase.join(" ")
+}
 
 /**
  * What is wanted: for each word of a query the forms of which a hotel must have one. After a form with a space at its end,
- * the word may not go on. A hotel may also have one of `more` if few have the forms.
- * `own` is the word itself; a term of several parts has none.
- * @returns {{forms: string[], more: string[], own?: string}[]}
+ * the word may not go on. A hotel may also have one of `more` if few have the forms, and one of the names of an offer if more
+ * hotels have these than its first form.
+ * `own` is the word itself; a term of several parts has none. `key` is the term without spaces.
+ * @returns {{forms: string[], more: string[], own?: string, key?: string, offers?: [string, string[]][]}[]}
  */
 export function wanted(text, meanings, keepsSaid) {
   const free = unsaid(text, keepsSaid)
-  text = rewritten(terms(free)[0] ? free : text, 4)
+  text = rewritten(terms(free)[0] ? free : text, 5)
   const plain = terms(text), expanded = terms(text, true), end = plain.at(-1)
   const isOpen = end?.term.endsWith(end.at(-1))
-  const counted = withoutStops(plain.map((term, at) => ({ term, other: expanded[at], names: [] })), ({ term }) => term)
+  const last = ({ term }) => isOpen && term?.term === end.term && (term.length === 1 || [...term.at(-1)].length > 1) ? "" : " "
+  // "w Londynie".
+  const counted = withoutStops(plain.map((term, at) => ({ term, other: expanded[at], names: [], offers: [], key: term.join("") })), ({ term }) => term)
+    .filter(({ key }, at, all) => key[2] || !all[at + 1] || !meanings(all[at + 1].key).isCase)
   counted.forEach((_, from) => {
     for (let to = from + 1; to <= Math.min(from + 4, counted.length); to++) {
-      const some = counted.slice(from, to), names = meanings(some.flatMap(it => it.term).join(""))
-      for (const it of some) it.names.push(...names.map(name => name + " "))
+      const some = counted.slice(from, to), found = meanings(some.map(it => it.key).join("")), names = found.map(name => name + " ")
+      for (const it of some) {
+        if (found.isOffer) it.offers.push([phraseOf(some.flatMap(it => it.term)) + last(some.at(-1)), names])
+        else it.names.push(...names)
+      }
     }
   })
   const all = counted.reduce((done, word) => {
     const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.find(it => it.includes(before[0] + " " + word.term[0]))
-    return forms ? [...done.slice(0, -1), { forms: forms.map(it => it + " ") }] : [...done, word]
+    return forms ? [...done.slice(0, -1), { key: before + word.key, forms: forms.map(it => it + " ") }] : [...done, word]
   }, [])
   const single = ({ term = [] } = {}) => term.length === 1 && !isRun(term[0]) ? term[0] : ""
-  const last = ({ term }) => isOpen && term?.term === end.term && (term.length === 1 || [...term.at(-1)].length > 1) ? "" : " "
   return all.map((word, at) => {
-    if (word.forms) return { forms: word.forms, more: [] }
+    if (word.forms) return { ...word, more: [] }
+    const { key, offers } = word
     const found = [word.term, word.other].flatMap(term => {
-      const phrase = term.flatMap(words), hasRun = term.some(isRun)
-      if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
-      const forms = [phrase.join(" "), ...hasRun ? [] : together(term)]
-      return forms.map(it => it + (hasRun && !phrase[1] ? "" : last(word)))
+      const phrase = phraseOf(term), hasRun = term.some(isRun)
+      const forms = [phrase, ...hasRun ? [] : together(term)]
+      return forms.map(it => it + (hasRun && !phrase.includes(" ") ? "" : last(word)))
     })
     const own = single(word)
     for (let end = 2; end < own.length - 1 && !own[24]; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from) + " ")
@@ -167,6 +180,6 @@ export function wanted(text, meanings, keepsSaid) {
         if (!some.includes("")) found.push(...together(some).map(it => it + last(all[end - 1])))
       }
     }
-    return { forms: [...found, ...word.names], more: own.length > 2 && !meanings(own)[0] ? numbers(own) : [], own }
+    return { forms: [...found, ...word.names], more: own.length > 2 && !meanings(own)[0] ? numbers(own) : [], own, key, offers }
   })
 }
