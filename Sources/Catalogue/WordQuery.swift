@@ -236,7 +236,8 @@ struct WordQuery {
   var parts: [Part] {
     var known: Set<String> = []
     return texts.flatMap { text in
-      Self.units(of: text.words).map { words in
+      // A single letter says nothing: "w Krakowie".
+      Self.units(of: text.words.filter { $0.key.utf8.count != 1 }).map { words in
         func all(_ expression: (Word) -> String) -> String {
           "(" + withoutExcluded(words.map(expression).joined(separator: " AND ")) + ")"
         }

@@ -44,6 +44,8 @@ function complete(word, hotels) {
 /** The hotels with most of the words; words that none has are left out first, and the named place counts before others. */
 function withMost(hotels, words) {
   const parts = []
+  // A single letter says nothing: "w Krakowie".
+  words = words.filter(({ key }) => !/^[a-z]$/.test(key))
   for (let from = 0; from < words.length;) {
     const some = count => words.slice(from, from + count)
     // A hotel in New Road has nothing of New York, and one in Saint-Florent nothing of Saint-Malo.
