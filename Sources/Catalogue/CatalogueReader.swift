@@ -33,7 +33,14 @@ struct CatalogueReader {
       let opened = try OpenCatalogue(files)
       if try isCurrent(opened) {
         catalogue = opened
-        return opened.origin
+        guard opened.origin.kind == .imported, try CatalogueRebuild.isNeeded(for: opened) else {
+          return opened.origin
+        }
+        do { try CatalogueRebuild.run(opened, in: files) } catch {
+          // It works as it is.
+          return opened.origin
+        }
+        return try reload()
       }
     } catch {
       // An absent file is created. A damaged or outdated one is replaced only if it contains the program's own
@@ -150,7 +157,9 @@ struct CatalogueReader {
   private func isCurrent(_ opened: OpenCatalogue) throws(CatalogueError) -> Bool {
     guard opened.origin.kind == .embedded else { return true }
     guard opened.origin.name.equalsBytes(of: EmbeddedHotels.digest) else { return false }
-    return try CatalogueError.translating { try opened.isSound() }
+    return try CatalogueError.translating {
+      try CatalogueSchema.hasTexts(opened.connection) && opened.isSound()
+    }
   }
 
   /// The catalogue to search: the present file, as of the last check.

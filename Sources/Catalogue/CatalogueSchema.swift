@@ -12,6 +12,7 @@ import SQLite
 /// - `place_name`: the names of each place.
 /// - `vocabulary`: the words of `words`, and how many hotels have each; see ``Vocabulary``.
 /// - `origin`: one row with the catalogue's origin.
+/// - `texts`: one row with the edition of the indexed names and values.
 ///
 /// The tokenizer `ascii` splits texts only at spaces, because every other byte of a word is a token character.
 /// Both indexes are contentless, because `hotel` contains the texts.
@@ -19,6 +20,9 @@ import SQLite
 enum CatalogueSchema {
   /// The edition of the tables and of the splitting into words, stored in the header as `user_version`.
   static let version: Int32 = 4
+  /// The edition of the names and values that are indexed: of sights, places and prices. A catalogue with an earlier one or none
+  /// lacks some, and is made again from its hotels; see ``CatalogueRebuild``.
+  static let texts = 1
 
   /// Creates the tables in a new database.
   static func create(in connection: Connection) throws {
@@ -43,6 +47,7 @@ enum CatalogueSchema {
       CREATE TABLE origin (
         name TEXT NOT NULL, rows INTEGER NOT NULL, date INTEGER NOT NULL
       ) STRICT;
+      CREATE TABLE texts (edition INTEGER NOT NULL) STRICT;
       CREATE VIRTUAL TABLE words USING fts5(
         name, title, description, amenities, address, city, state, country, place,
         content='', prefix='1 2 3', tokenize='ascii');
@@ -50,7 +55,19 @@ enum CatalogueSchema {
         name, description, address, city, state, country,
         content='', columnsize=0, tokenize='ascii tokenchars ''_.:,;''''''');
       """)
+    try connection.statement("INSERT INTO texts (edition) VALUES (?1)").run(.integer(texts))
     try connection.setUserVersion(version)
+  }
+
+  /// Whether a catalogue has the names and values of this version.
+  static func hasTexts(_ connection: Connection) throws -> Bool {
+    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = 'texts'")
+      .first { row in row.int64(0) }
+    guard table != nil else { return false }
+    let edition = try connection.statement("SELECT edition FROM texts").first { row in
+      row.int64(0)
+    }
+    return (edition ?? 0) >= Int64(texts)
   }
 
   /// Creates the indexes of hotels by name and by price. Sorting once is faster than updating an index with each row.

@@ -85,6 +85,22 @@ import Testing
     }
   }
 
+  @Test func anImportedCatalogueWithFewerNamesIsMadeAgainOfItsHotels() async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      try fixture.directory.removeTexts()
+      let later = CatalogueFixture.date.adding(seconds: 60)
+      let origin = try await fixture.catalogue.prepare(at: later)
+      #expect(origin.kind == .imported && origin.rows == 6 && origin.name == "hotels.json")
+      #expect(origin.date == CatalogueFixture.date)
+      #expect(try await fixture.ids("pool").sorted() == ["hotel_1", "hotel_2", "hotel_4"])
+      #expect(try await fixture.ids().count == 6)
+      // It has all names now, and is kept.
+      let bytes = try fixture.directory.read("catalogue.sqlite")
+      try await fixture.catalogue.prepare(at: later)
+      #expect(try fixture.directory.read("catalogue.sqlite") == bytes)
+    }
+  }
+
   @Test(arguments: [3, 5])
   func anImportedCatalogueOfAnotherEditionIsAnErrorAndStays(_ version: Int32) async throws {
     try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
@@ -143,6 +159,14 @@ extension TemporaryDirectory {
   fileprivate func setEdition(_ version: Int32) throws {
     let connection = try Connection(path: path + "/catalogue.sqlite", mode: .readWrite)
     try connection.setUserVersion(version)
+    try connection.close()
+  }
+
+  /// Makes the catalogue one of an earlier version: nothing is found in it.
+  fileprivate func removeTexts() throws {
+    let connection = try Connection(path: path + "/catalogue.sqlite", mode: .readWrite)
+    try connection.execute(
+      "DROP TABLE texts; INSERT INTO words (words) VALUES ('delete-all'); DROP INDEX hotel_price")
     try connection.close()
   }
 
