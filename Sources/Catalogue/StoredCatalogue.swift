@@ -90,7 +90,7 @@ package struct StoredCatalogue: Sendable {
 
   /// The error when there is nothing to bring back.
   package static let noFormer = CatalogueError(
-    .noFormer, "There is no former catalogue: nothing was imported since the last undo.")
+    .noFormer, "There is no former catalogue: the last import replaced none, or it was undone.")
 
   /// Replaces the catalogue by a file that another server made. Searches use it within a second.
   /// - Parameter pieces: how many pieces the file has.

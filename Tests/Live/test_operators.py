@@ -301,6 +301,8 @@ def test_hotels_can_be_imported_before_the_first_start(start, tmp_path):
     assert made.returncode == 0 and made.stdout.startswith("imported 1 hotels"), made
     [hotel] = start(data=data).call("GET", "/v1/hotels?description=alger").json()["hotels"]
     assert (hotel["id"], hotel["name"], hotel["city"]) == ("hotel_7", "Hôtel d'Alger", "Paris")
+    assert run("catalogue", "undo", "--data", data).stderr == (
+        "hotel-bookmarks: There is no former catalogue: the last import replaced none, or it was undone.\n")
     for name, body, word in (("bomb.gz", gzip.compress(b"[\"" + b"x" * (16 << 20)), "unpacks"), ("cut.gz", table.read_bytes()[:40], "gzip"),
                              ("other.json", '{"name":"Hôtel"}'.encode("latin-1"), "UTF-8")):
         (tmp_path / name).write_bytes(body)
