@@ -193,6 +193,8 @@ def test_users_are_looked_after_while_the_server_runs(start):
     assert server.call("POST", "/v1/sessions", json=login).status_code == 401
     assert user(server, "list") == ""
     assert "no user" in user(server, "delete", "ada", status=1)
+    for command, name in (("delete", ""), ("reset", "."), ("password", "..")):
+        assert "There is no user of this name." in user(server, command, name, password="a good password", status=1)
     assert not any("another password" in line for line in server.log)
 
 

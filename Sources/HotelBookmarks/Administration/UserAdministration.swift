@@ -29,7 +29,7 @@ package struct UserAdministration: Sendable {
   /// Changes the password of a user; the user's sessions end.
   /// - Throws: the errors of ``add(_:password:)``; `ServiceError` for an unknown user.
   package func changePassword(of name: String, to password: String) async throws {
-    let path = "/\(name.urlSegment)/password"
+    let path = "\(try segment(of: name))/password"
     guard try await askServer(.PUT, path, ["password": password]) == nil else { return }
     try await run { try await $0.changePassword(username: name, password: Secret(password)) }
   }
@@ -37,7 +37,7 @@ package struct UserAdministration: Sendable {
   /// Makes a token with which a user can choose another password, once.
   /// - Throws: as ``changePassword(of:to:)`` does.
   package func resetPassword(of name: String) async throws -> String {
-    let path = "/\(name.urlSegment)/password-resets"
+    let path = "\(try segment(of: name))/password-resets"
     if let answer = try await askServer(.POST, path) { return answer["token"]?.string ?? "" }
     return try await run { try await $0.passwordReset(for: name).token.exposed }
   }
@@ -78,8 +78,16 @@ package struct UserAdministration: Sendable {
   /// Erases a user, given by name or id.
   /// - Throws: as ``changePassword(of:to:)`` does.
   package func delete(_ user: String) async throws {
-    guard try await askServer(.DELETE, "/" + user.urlSegment) == nil else { return }
+    guard try await askServer(.DELETE, segment(of: user)) == nil else { return }
     try await run { try await $0.eraseUser(user) }
+  }
+
+  /// A name or id in a path. Nobody is called as a path can't be.
+  private func segment(of user: String) throws -> String {
+    guard !["", ".", ".."].contains(user) else {
+      throw ServiceError(.unknownUser, "There is no user of this name.")
+    }
+    return "/" + user.urlSegment
   }
 
   /// - Returns: nil if no server uses the data directory.
