@@ -28,9 +28,11 @@ struct HealthCommand: AsyncParsableCommand {
 
   func run() async throws {
     let found: String
-    do { found = try url ?? HealthCheck.url(of: Settings(of: self, config: config)) } catch {
-      throw Failure.health(error)
-    }
+    do {
+      found =
+        try url.map { try Settings.serverURL($0, of: "--url") }
+        ?? HealthCheck.url(of: Settings(of: self, config: config))
+    } catch { throw Failure.health(error) }
     guard let failure = await HealthCheck.failure(of: found, isOwn: url == nil) else { return }
     StandardError.write(Array("hotel-bookmarks: \(failure)\n".utf8))
     throw ExitCode(1)

@@ -69,11 +69,13 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var location: LocationOptions
 
     func run() async throws {
+      let variable = SettingKey.publicURL.environmentName
+      let given =
+        publicUrl.map { ($0, "--public-url") }
+        ?? ProcessInfo.processInfo.environment[variable].map { ($0, variable) }
+      let url = try given.map { try Settings.serverURL($0.0, of: $0.1) } ?? ""
       let token = try await UserAdministration(location.location).resetPassword(of: name)
-      let url =
-        publicUrl ?? ProcessInfo.processInfo.environment[SettingKey.publicURL.environmentName]
-        ?? ""
-      print((url.hasSuffix("/") ? String(url.dropLast()) : url) + "/reset#" + token)
+      print(url + "/reset#" + token)
     }
   }
 

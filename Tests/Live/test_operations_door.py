@@ -6,6 +6,7 @@ import random
 import re
 import socket
 import struct
+import subprocess
 import threading
 import time
 
@@ -14,6 +15,7 @@ import requests
 
 from couch import Account, Database
 from faults import put
+from server import BINARY
 from waiting import PATIENCE, wait_until
 from test_http_pace import memory
 from wire import connect, receive
@@ -49,6 +51,25 @@ def test_operators_own_port_answers_these_alone(start):
     with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"nonsense\r\n\r\n")
         assert receive(connection, None).statuses == [200, 200, 200, 400]
+
+
+def test_health_says_why(start):
+    server = start("--drain-seconds", "5")
+
+    def why(url=server.url):
+        return subprocess.run([BINARY, "health", "--url", url], capture_output=True, text=True, timeout=PATIENCE).stderr
+
+    assert why() == ""
+    wait_until(lambda: why(server.url + "/") == "")
+    secure = server.url.replace("http", "https")
+    wait_until(lambda: why(secure) == (
+        f"hotel-bookmarks: {secure} does not answer: it speaks no TLS, or has a certificate that this machine does not trust\n"))
+    assert why("foo") == (
+        "hotel-bookmarks: --url must be a URL such as https://hotels.example, with or without a path, not foo\n")
+    server.process.terminate()
+    assert f"hotel-bookmarks: {server.url} answers 503: " in wait_until(why)
+    server.kill()
+    assert f"hotel-bookmarks: {server.url} does not answer: nothing listens there" in why()
 
 
 def test_flood_of_connections_does_not_hide_the_operators_port(start):

@@ -131,19 +131,6 @@ def test_health_asks_at_the_operators_port(start):
     assert health("--port", "1") == 1
 
 
-def test_health_says_why(start):
-    server = start("--drain-seconds", "5")
-
-    def why():
-        return subprocess.run([BINARY, "health", "--url", server.url], capture_output=True, text=True, timeout=PATIENCE).stderr
-
-    assert why() == ""
-    server.process.terminate()
-    assert f"hotel-bookmarks: {server.url} answers 503: " in wait_until(why)
-    server.kill()
-    assert f"hotel-bookmarks: {server.url} does not answer: nothing listens there" in why()
-
-
 def test_a_signal_at_the_question_for_a_password_shows_again_what_is_typed(tmp_path):
     def echoes(terminal):
         return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
@@ -213,6 +200,7 @@ def test_who_forgot_the_password_chooses_another_with_the_operators_token(start)
     login["password"] = "another password"
     assert server.call("POST", "/v1/sessions", json=login).status_code == 200
     assert "no user" in user(server, "reset", "bob", status=1)
+    assert "--public-url must be a URL such as" in user(server, "reset", "ada", "--public-url", "hotels", status=78)
     assert not any(token in line for line in server.log)
 
 

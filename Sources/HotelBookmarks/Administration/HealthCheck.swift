@@ -3,6 +3,7 @@ import Glibc
 import JSON
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
 import SQLiteEngine
 
@@ -52,10 +53,20 @@ package enum HealthCheck {
 
   /// Why there is no answer, for an operator.
   private static func words(for error: any Error) -> String {
-    if (error as? IOError)?.errnoCode == ECONNREFUSED { return "nothing listens there" }
-    switch error as? HTTPClientError {
-    case .connectTimeout, .deadlineExceeded: return "it took more than two seconds"
-    default: return "\(error)"
+    if let error = error as? NIOConnectionError, let first = error.connectionErrors.first {
+      return words(for: first.error)
+    }
+    return switch error {
+    case let error as IOError where error.errnoCode == ECONNREFUSED: "nothing listens there"
+    case is NIOConnectionError: "there is no address of this name"
+    case is NIOSSLError, is NIOSSLExtraError:
+      "it speaks no TLS, or has a certificate that this machine does not trust"
+    case let error as HTTPClientError where error == .remoteConnectionClosed:
+      "it closed the connection, as a server with TLS does without https"
+    case let error as HTTPClientError
+    where error == .connectTimeout || error == .deadlineExceeded:
+      "it took more than two seconds"
+    default: "\(error)"
     }
   }
 

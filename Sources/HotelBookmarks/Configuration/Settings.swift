@@ -98,6 +98,25 @@ package struct Settings: Sendable, Equatable {
   package init() {}
 }
 
+extension Settings {
+  /// Reads the URL of a server, to which paths are added.
+  /// - Parameter name: what the person calls it.
+  /// - Returns: the URL without a slash at its end.
+  package static func serverURL(
+    _ text: String, of name: String
+  ) throws(SettingsError) -> String {
+    guard let url = WebOrigin(url: text),
+      url.text.hasPrefix("http://") || url.text.hasPrefix("https://")
+    else {
+      throw SettingsError(
+        description:
+          "\(name) must be a URL such as https://hotels.example, with or without a path, not \(text)"
+      )
+    }
+    return url.text + url.path
+  }
+}
+
 /// A setting that can't be used. The description names it and its allowed values.
 package struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
   /// One line for the person who starts the server.

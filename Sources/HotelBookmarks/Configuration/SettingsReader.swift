@@ -122,13 +122,7 @@ package struct SettingsReader: Sendable {
   /// would refuse every write of a page.
   private func readOrigins(into settings: inout Settings) throws(SettingsError) {
     if let text = string(.publicURL) {
-      guard let url = WebOrigin(url: text),
-        url.text.hasPrefix("http://") || url.text.hasPrefix("https://")
-      else {
-        throw Self.wrong(
-          .publicURL, "a URL such as https://hotels.example, with or without a path, not \(text)")
-      }
-      settings.publicURL = url.text + url.path
+      settings.publicURL = try Settings.serverURL(text, of: SettingKey.publicURL.rawValue)
     }
     for text in string(.origins)?.split(whereSeparator: { $0 == "," || $0 == " " }) ?? [] {
       guard text != "*" else {
