@@ -46,4 +46,6 @@ def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dar
             found[place] = answer
         if not page.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
             found[place + " is wider"] = True
+        if fields := page.all("main :is(strong, dd, pre, input, textarea):not([dir=auto])"):
+            found[place + " has words of one direction"] = len(fields)
     assert not found

@@ -12,8 +12,8 @@ import { t } from "./texts.js"
 export async function annotate(bookmark) {
   const now = annotation(bookmark.hotel), name = nameOf(bookmark.hotel), typed = `${client.session.id} own ${bookmark.id}`
   const kept = JSON.parse(localStorage.getItem(typed)), { note, tags } = kept ? joined(kept[0], now, kept[1]) : now
-  const text = h("textarea", { id: "my-note", rows: 5, maxlength: 4000, dir: "auto", value: note })
-  const names = h("input", { id: "my-tags", value: tags.join(", "), maxlength: 500, dir: "auto", "aria-describedby": "tags-rule" })
+  const text = h("textarea", { id: "my-note", rows: 5, maxlength: 4000, value: note })
+  const names = h("input", { id: "my-tags", value: tags.join(", "), maxlength: 500, "aria-describedby": "tags-rule" })
   const said = () => ({ note: text.value.trim(), tags: [...new Set(names.value.split(",").map(tag => tag.trim()).filter(Boolean))] })
   const yes = await ask({
     title: name, text: t.onlyYou, yes: t.keep,

@@ -27,7 +27,7 @@ export function keepButton(hotel, isKept, { wide = false } = {}) {
   const button = h("button", { type: "button", class: wide ? "keep wide" : "keep", "data-hotel": hotel.id }, icon("bookmark"),
     wide ? h("span") : null)
   const show = kept => {
-    button.setAttribute("aria-pressed", String(kept))
+    button.setAttribute("aria-pressed", kept)
     if (wide) button.lastChild.textContent = kept ? t.bookmarked : t.bookmark
     else button.setAttribute("aria-label", t.bookmarkHotel(name))
     button.title = kept ? t.unbookmark : t.bookmark

@@ -13,9 +13,12 @@ const svgSpace = "http://www.w3.org/2000/svg"
 export function h(tag, props, ...children) {
   const [name, ...classes] = tag.split("."), element = document.createElement(name)
   if (classes.length) element.className = classes.join(" ")
-  if (typeof props !== "object" || props?.nodeType || Array.isArray(props)) return furnish(element, null, [props, ...children])
+  if (typeof props !== "object" || props?.nodeType || Array.isArray(props)) [props, children] = [null, [props, ...children]]
   if (name === "button" && props?.onclick) element.type = "button"
-  return furnish(element, props, children)
+  furnish(element, props, children)
+  // People's words stand alone in these, in any script. Set last: it looks at all children.
+  if (/^(strong|dd|pre|input|textarea)$/.test(name)) element.dir = "auto"
+  return element
 }
 
 /** Puts these children in the place of all that an element has. */

@@ -57,7 +57,7 @@ export function syncButton() {
   const button = h("button", { type: "button", "aria-expanded": "false", "aria-controls": "sync-sheet" })
   const set = isOpen => {
     sheet.hidden = !isOpen
-    button.setAttribute("aria-expanded", String(isOpen))
+    button.setAttribute("aria-expanded", isOpen)
   }
   let last = ""
   const show = () => {

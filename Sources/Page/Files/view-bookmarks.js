@@ -40,7 +40,7 @@ export async function show({ query }, signal) {
   const tags = h("div.row.tags", { role: "group", "aria-label": t.yourTags })
   const mapped = h("button", { "aria-pressed": String(state.map), onclick: () => {
     state.map = !state.map
-    mapped.setAttribute("aria-pressed", String(state.map))
+    mapped.setAttribute("aria-pressed", state.map)
     return arrange()
   } }, icon("pin"), t.map)
   const tools = h("div.tools", { hidden: true },
@@ -62,7 +62,7 @@ export async function show({ query }, signal) {
     refill(tags, ...names.map(name => h("button.chip", { "aria-pressed": String(name === state.tag), onclick: event => {
       state.tag = name === state.tag ? "" : name
       arrange()
-      for (const button of tags.children) button.setAttribute("aria-pressed", String(button === event.target && state.tag === name))
+      for (const button of tags.children) button.setAttribute("aria-pressed", button === event.target && state.tag === name)
     } }, name)))
   }
 

@@ -18,7 +18,7 @@ export async function show({ id }, signal) {
     refill(more, next ? h("button", { onclick: () => attempt(() => load(next)) }, t.earlier) : "")
   }
   const row = ({ id, kind, name, rev, deleted, time: when, by, former }) => h("li", null,
-    h("div.what", h("p", { dir: "auto" }, t.didWhat(kind === "list" && by?.kind === "server" ? "" : who(by), deleted ? "removed" : rev.startsWith("1-") ? "added" : "changed", kind, h("strong", name))),
+    h("div.what", h("p", t.didWhat(kind === "list" && by?.kind === "server" ? "" : who(by), deleted ? "removed" : rev.startsWith("1-") ? "added" : "changed", kind, h("strong", name))),
       h("p.muted.small", when ? time(when) : t.timeUnknown)),
     former && list.role !== "reader" ? h("button", { "aria-label": t.bringNameBack(name), onclick: () => attempt(async () => {
       await client.settled((await client.restore(id, former, { list: list.id, label: name, base: rev })).id)

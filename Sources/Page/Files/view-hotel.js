@@ -70,7 +70,7 @@ function facts(hotel) {
     [t.price, text(hotel.price)], [t.checkIn, text(hotel.checkin)], [t.checkOut, text(hotel.checkout)]
   ].filter(([, value]) => value)
   return h("section.panel", { "aria-label": t.contact },
-    rows.length ? h("dl.facts", rows.map(([label, value]) => [h("dt", label), h("dd", { dir: "auto" }, value)]))
+    rows.length ? h("dl.facts", rows.map(([label, value]) => [h("dt", label), h("dd", value)]))
       : h("p.muted", t.nothingMore))
 }
 

@@ -25,7 +25,7 @@ export async function show({ token }) {
   return {
     title: t.invited, place: "lists",
     node: h("div.empty", h("h1", t.invited),
-      h("p.lead", { dir: "auto" }, by ? t.listBy(by, list) : t.invitedText),
+      h("p.lead", by ? t.listBy(by, list) : t.invitedText),
       isUser() ? h("div", h("p.section", join), told)
         : h("div", h("p.section", t.invitedAccount),
           h("div.row", h("a.button.main", { href: `/sign-up${back}` }, t.signUp), h("a.button", { href: `/log-in${back}` }, t.logIn))))

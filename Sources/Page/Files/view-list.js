@@ -51,7 +51,7 @@ export async function show({ id }, signal) {
 
   function editor(now) {
     const [list, said] = JSON.parse(localStorage.getItem(typed)) ?? [now, now]
-    const name = h("input", { id: "list-title", dir: "auto", required: true, maxlength: 200, value: said.title })
+    const name = h("input", { id: "list-title", required: true, maxlength: 200, value: said.title })
     const words = h("textarea", { id: "list-words", value: said.markdown })
     const day = (id, value) => h("input", { id, type: "date", value, max: "9999-12-31" })
     const from = day("list-from", said.from), to = day("list-to", said.to)

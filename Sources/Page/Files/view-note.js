@@ -31,11 +31,10 @@ export async function show({ id, title, query }, signal) {
     const top = [h("a.crumb", { href: path, dir: "auto" }, list.title), h("h1", { dir: "auto" }, title)]
     if (refused) return refill(node, ...top, conflict(list, refused, note))
     if (editing && (mayWrite || typed in localStorage)) return refill(node, ...top, editor(list, note))
-    if (!note) return refill(node, ...top, empty(t.noNote, t.noNoteText), mayWrite ? begin() : "")
+    if (!note) return refill(node, ...top, empty(t.noNote, t.noNoteText), mayWrite ? h("button.main", { onclick: edit }, t.write) : "")
     refill(node, ...top, ...reading(list, note, mayWrite))
   }
 
-  const begin = () => h("button.main", { onclick: edit }, t.write)
   const edit = async () => { editing = true; await renew(); node.querySelector("textarea")?.focus() }
   const done = () => {
     localStorage.removeItem(typed)
@@ -78,13 +77,13 @@ export async function show({ id, title, query }, signal) {
     const kept = JSON.parse(localStorage.getItem(typed)), changed = h("div", { role: "status" })
     const { began, after } = kept ?? { began: note?.markdown ?? "", after: note?.entry ?? null }
     let base = kept ? kept.base : note?.rev ?? null
-    const words = h("textarea", { id: "words", dir: "auto", value: kept?.text ?? began, rows: 16, oninput: () => {
+    const words = h("textarea", { id: "words", value: kept?.text ?? began, rows: 16, oninput: () => {
       if (!preview.hidden) show()
       localStorage.setItem(typed, JSON.stringify({ text: words.value, began, base, after }))
     } })
     const preview = h("div.panel", { hidden: true, "aria-label": t.howItLooks, role: "region" })
     const show = () => refill(preview, markdown(words.value))
-    const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", String(!preview.hidden)); show() } }, t.preview)
+    const toggle = h("button", { "aria-expanded": "false", onclick: () => { preview.hidden = !preview.hidden; toggle.setAttribute("aria-expanded", !preview.hidden); show() } }, t.preview)
     const save = isDraft => attempt(async () => {
       await client.putNote(list.id, title, words.value, { draft: isDraft, base, after })
       announce(isDraft ? t.draftKept : t.saved)
@@ -109,7 +108,7 @@ export async function show({ id, title, query }, signal) {
   function conflict(list, entry, note) {
     settle(entry.id)
     const { theirs, body } = entry, isDraft = body && entry.draft, mine = (body ?? note)?.markdown
-    const words = h("textarea", { id: "merged", dir: "auto", value: mine, rows: 12 })
+    const words = h("textarea", { id: "merged", value: mine, rows: 12 })
     const keep = text => attempt(async () => {
       await client.drop(entry.id)
       if (text !== null) await client.putNote(list.id, title, text, { draft: isDraft, base: theirs?.rev ?? null })
@@ -130,6 +129,6 @@ export async function show({ id, title, query }, signal) {
 /** A text of the note. Its lines that another text does not have are marked. */
 function version(label, text = "", other = text) {
   const known = new Set(other.split("\n"))
-  return h("div", h("h3", label), h("pre", { tabindex: "0", dir: "auto", "aria-label": label },
+  return h("div", h("h3", label), h("pre", { tabindex: "0", "aria-label": label },
     text ? text.split("\n").map(line => [known.has(line) ? line : h("mark", line), "\n"]) : t.empty))
 }

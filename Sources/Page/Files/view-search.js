@@ -162,7 +162,7 @@ export async function show({ query }, signal) {
   }
 
   function showNear() {
-    near.setAttribute("aria-pressed", String(Boolean(state.near)))
+    near.setAttribute("aria-pressed", Boolean(state.near))
     sort.querySelector("[value=distance]").disabled = !state.near
     sort.value = state.sort
     begin()
