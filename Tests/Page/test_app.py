@@ -164,6 +164,13 @@ def test_what_people_type_never_runs(browser):
     assert not owner.driver.execute_script("return window.broken")
 
 
+def test_paper_has_no_navigation_and_no_buttons(browser):
+    page = browser()
+    page.visit("/?where=Paris").find(".hotel h2")
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    page.until(lambda: page.read(".hotel h2") and not page.read("nav, button, .button"))
+
+
 def test_keyboard_alone_finds_and_bookmarks(browser):
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
