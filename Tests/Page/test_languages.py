@@ -49,6 +49,11 @@ def test_no_module_has_a_sentence_of_its_own():
     assert found == {}
 
 
+REFUSED = {
+    "ja": "この名前は使えません。文字と数字だけの短い名前をお試しください。",
+    "de": "Dieser Name geht nicht. Versuche einen kürzeren, nur aus Buchstaben und Ziffern."}
+"""What becomes of a sign-up with a name that has a slash."""
+
 LATIN = r"""
     const walk = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT), texts = [document.title]
     while (walk.nextNode()) if (!walk.currentNode.parentElement.closest("script, style, noscript, .hotel")) texts.push(walk.currentNode.data)
@@ -91,6 +96,11 @@ def test_views_are_in_the_browsers_language(browser, server, language, width):
         page.visit(place)
         page.until(lambda: not page.all("main [aria-busy=true]"))
         assert page.driver.execute_script("return document.documentElement.lang") == language
+        if place == "/sign-up":
+            page.write("#name", "a/b")
+            page.write("#password", "a good password")
+            page.click(page.find("main form button.main"))
+            page.until(lambda: page.read("#told") == [REFUSED[language]])
         if language == "ja" and (words := page.driver.execute_script(LATIN)):
             found[place] = words
         if not page.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
