@@ -69,10 +69,14 @@ def test_a_visit_keeps_its_version_and_the_next_one_has_the_new(site, page):
     page.visit("/lists").says(OLD)
 
 
-def test_a_visit_without_a_worker_keeps_its_version(site, page):
-    page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
-        "source": "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })"})
+@pytest.mark.parametrize("source", [
+    "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })",
+    "ServiceWorkerContainer.prototype.register = () => new Promise((_, refuse) => { window.refuse = refuse })"], ids=["none", "refused"])
+def test_a_visit_without_a_worker_keeps_its_version(site, page, source):
+    page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
     page.visit("/")
+    page.driver.execute_async_script("window.refuse?.(new TypeError('refused')); setTimeout(arguments[0])")
+    assert page.read(".toast") == []
     site.release()
     for place, word in (("Lists", OLD), ("Bookmarked", "Nothing bookmarked yet"), ("You", "You are a guest")):
         page.press(place)

@@ -34,7 +34,8 @@ export class Client extends EventTarget {
   async begin() {
     await this.#parts.begin()
     if (this.#options.worker) {
-      registerWorker(version => this.#tell("update", { version })).catch(error => this.#parts.fail(error))
+      // Without the worker the page is not kept; the next visit asks again.
+      registerWorker(version => this.#tell("update", { version })).catch(() => {})
     }
   }
 
