@@ -254,6 +254,16 @@ import Testing
     }
   }
 
+  /// Regression: the second listener said that another program had its port.
+  @Test func portsAreDifferent() throws {
+    for key in [SettingKey.operationsPort, .couchPort] {
+      #expect(
+        try Self.refusal(flags: [key: "8080"])
+          == "port, operationsPort and couchPort must be different ports")
+      #expect(try Self.read(flags: [.port: "0", key: "0"]).port == 0)
+    }
+  }
+
   @Test func certificateAndKeyAreGivenTogether() throws {
     for key in [SettingKey.tlsCertificateFile, .tlsKeyFile] {
       #expect(try Self.refusal(flags: [key: "x.pem"]).contains("tlsCertificateFile"))

@@ -46,6 +46,10 @@ package struct SettingsReader: Sendable {
     try read(.port, into: &settings.port, in: 0...65_535)
     settings.operationsPort = try int(.operationsPort, in: 0...65_535)
     settings.couchPort = try int(.couchPort, in: 0...65_535)
+    let ports = [settings.port, settings.operationsPort, settings.couchPort].filter { $0 ?? 0 != 0 }
+    guard Set(ports).count == ports.count else {
+      throw SettingsError(description: "port, operationsPort and couchPort must be different ports")
+    }
     settings.data = string(.data) ?? settings.data
     settings.database = string(.database)
     settings.databasePasswordFile = string(.databasePasswordFile)
