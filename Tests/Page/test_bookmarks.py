@@ -168,6 +168,24 @@ def test_hotel_is_put_on_lists_from_its_card(browser, server):
     page.says("It is on none of your lists")
 
 
+def test_hotel_that_no_catalogue_has_is_put_on_a_list_without_the_persons_own_words(browser, server):
+    page, fields = kept_by_a_user(browser, server, 1)
+    words = {"name": "Écluse 0", "city": "Paris", "myNote": "sea view", "myTags": ["summer"], "rating": 5}
+    requests.put(server.url + "/v1/bookmarks/m0", json=words, headers=fields).raise_for_status()
+    page.says("sea view")
+    page.press("Lists of Écluse 0")
+    page.write("#other-list", "Paris in May")
+    page.press("Keep")
+
+    def on_lists():
+        lists = requests.get(server.url + "/v1/lists", headers=fields).json()["lists"]
+        pages = [requests.get(f"{server.url}/v1/lists/{it['id']}/bookmarks", headers=fields).json() for it in lists]
+        return [it["hotel"] for page in pages for it in page["bookmarks"]]
+
+    page.until(on_lists)
+    assert on_lists() == [{"name": "Écluse 0", "city": "Paris", "id": "m0", "type": "hotel"}]
+
+
 def test_link_of_the_operator_sets_another_password(browser, own_server):
     name, page = some_name(), browser(at=own_server)
     page.sign_up(name)

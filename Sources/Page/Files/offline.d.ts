@@ -334,7 +334,7 @@ export class Client {
   /**
    * Bookmarks a hotel of a search result.
    * @param options `draft`: on a list, only the author sees it until it is published. `facts`: send the members of the
-   *   hotel, too, for one that the server does not know.
+   *   hotel, too, for one that the server does not know. For a list its name, place and contact are sent then without it.
    */
   bookmark(hotel: Hotel, options?: { list?: string, draft?: boolean, facts?: boolean }): Promise<Entry>
   unbookmark(id: string, options?: { list?: string, draft?: boolean }): Promise<Entry>

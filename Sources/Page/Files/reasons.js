@@ -6,7 +6,7 @@ const plain = {
   guest_spent: t.guestSpent, forbidden: t.mayRead, account_needed: t.accountNeeded,
   not_found: t.notThere, precondition_failed: t.changedElsewhere,
   conflict: t.changedElsewhere, answer_gone: t.doneBefore,
-  idempotency_key_reused: t.sentBefore, bad_request: t.notUnderstood,
+  idempotency_key_reused: t.changedElsewhere, bad_request: t.notUnderstood,
   invalid_json: t.notUnderstood, invalid_export: t.badFile, document_too_large: t.tooLong, too_large: t.tooMuch,
   attachment_too_large: t.photoTooLarge, unsupported_photo: t.noPhoto, malformed_photo: t.noPhoto, too_many_photos: t.tooManyPhotos,
   invalid_password: t.eight, quota_exceeded: t.noRoom,
@@ -24,6 +24,6 @@ const plain = {
 
 /** The reason of an error, or of an entry of the outbox, as a sentence for the user. */
 export function reason(error) {
-  const text = plain[error?.code ?? error?.error] ?? error?.reason ?? error?.message ?? String(error)
-  return text ? text.replace(/[^.!?。]$/, "$&.") : t.noReason
+  const text = plain[error?.code ?? error?.error] ?? (error?.reason || error?.message || String(error))
+  return text.replace(/[^.!?。]$/, "$&.")
 }

@@ -57,7 +57,7 @@ function usage(me, count) {
 function adoptionRow(adoption) {
   return h("li", h("div.what", h("p", t.bookmarks(adoption.bookmarks)), h("p.muted.small", t.adopted(time(adoption.time), time(adoption.undoableUntil)))),
     h("button", { onclick: () => attempt(async () => {
-      if (!await ask({ title: t.undoThis, text: t.adoptionLeaves(adoption.bookmarks), yes: t.undo })) return
+      if (!await ask({ title: t.undo, text: t.adoptionLeaves(adoption.bookmarks), yes: t.undo })) return
       await client.undoAdoption(adoption.id)
       toast(t.undone)
       await render()

@@ -30,7 +30,7 @@ export async function show({ id }, signal) {
 }
 
 function row(id, name, revision) {
-  const said = revision.current ? (revision.deleted ? t.removed : t.asNow) : revision.deleted ? t.removed : revision.conflicting ? t.beside : t.earlier
+  const said = revision.deleted ? t.removed : revision.current ? t.asNow : revision.conflicting ? t.beside : t.earlier
   const detail = h("div"), [number] = revision.rev.split("-")
   const canRestore = !revision.current && (revision.kept || revision.deleted)
   return h("li", null,

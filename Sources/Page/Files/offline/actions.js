@@ -16,6 +16,7 @@ import { call, segment } from "./server.js"
  * @property {(entry) => string} [present] The path of what is there now, if the answer to a request is not kept.
  * @property {(entry) => Promise<object>} [join] After 412: what the entry becomes when it is joined with what another
  *   device has written meanwhile.
+ * @property {(entry) => Promise<object>} [supply] After 404: what it becomes with what the server does not know.
  */
 
 const place = entry => entry.list ?? "own"
@@ -69,6 +70,9 @@ export function joined(before, theirs, mine) {
   return { note, tags: [...new Set([...kept, ...mine.tags.filter(tag => !before.tags.includes(tag))])] }
 }
 
+/** The members that are told of a hotel that the server does not know. */
+const knownHere = "name title address city state country geo lat lon description amenities phone url price".split(" ")
+
 const without = (photos, name) => photos.filter(photo => photo.name !== name)
 const ofPhoto = entry => `${targetOf("bookmarks")(entry)}/photos/${entry.name}`
 const content = entry => entry.list ? [`${entry.list}/bookmarks`, `${entry.list}/notes`, `${entry.list}/drafts`] : ["own"]
@@ -118,7 +122,10 @@ export const actions = {
       if (!entry.draft) await rebase(transaction, entry, other => other.action === "annotate" ? { base: answer.rev } : {})
       if (order.ids.includes(entry.subject)) return
       await transaction.put("orders", { ...order, ids: [entry.subject, ...order.ids] })
-    }
+    },
+    // A bookmark of a hotel that is not in the catalogue, or not any more. What else apps keep in it may be the user's own,
+    // and is for no list.
+    supply: async ({ body, list, hotel }) => list && !body && { body: JSON.parse(JSON.stringify(hotel, knownHere)) }
   },
 
   annotate: {

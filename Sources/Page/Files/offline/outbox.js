@@ -201,10 +201,8 @@ export class Outbox {
       if (error.status === 429) this.#pausedUntil = next
       return put({ ...said, failures, state: "pending", nextAttemptAt: new Date(next).toISOString() })
     }
-    if (error.status === 412 && actions[entry.action].join) {
-      const next = await actions[entry.action].join(entry).catch(other => other.isOffline ? {} : undefined)
-      if (next) return put({ ...next, key: randomID(), state: "pending", attempts: 0 })
-    }
+    const next = await actions[entry.action][{ 404: "supply", 412: "join" }[error.status]]?.(entry).catch(other => other.isOffline ? {} : undefined)
+    if (next) return put({ ...next, key: randomID(), state: "pending", attempts: 0 })
     const rejected = [{ ...entry, ...said, state: "rejected", theirs: theirs(error), was: error.problem?.base ?? "" }]
     await this.#database.write(["outbox"], async transaction => {
       if (entry.action === "makeList") {
