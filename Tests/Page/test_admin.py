@@ -128,6 +128,18 @@ def test_a_backup_a_check_and_an_import_run_to_their_ends(browser, tmp_path):
     page.says("The former hotels are back.", "500 hotels")
 
 
+def test_a_database_is_made_and_a_name_that_none_can_have_is_refused(browser):
+    page = enter(browser())
+    show(page, "#/databases", "A new database")
+    page.write("#new", "Trips")
+    page.press("Make it")
+    page.until(lambda: "lowercase" in page.find("form [role=alert]").text)
+    page.write("#new", "trips")
+    page.press("Make it")
+    page.says("There is no document in it.")
+    assert requests.delete(page.url + "/couch/trips", auth=AUTH).status_code == 200
+
+
 def test_documents_are_paged_and_found(browser):
     page = enter(browser())
     show(page, "#/databases/plans", "doc-000", "Page 1")

@@ -24,10 +24,16 @@ export function crumbs(...steps) {
 
 function databases(place) {
   return paged(place, {
-    title: "Databases", list: "stores", empty: "There is none yet: PUT /couch/NAME makes one.", path: () => "/v1/admin/stores?kind=database",
+    title: "Databases", list: "stores", empty: "There is none yet.", path: () => "/v1/admin/stores?kind=database",
     lead: "The databases that you, the administrator, have made under /couch. People's own stores are not among them, and can't be looked into.",
     heads: ["Database", "#Size", "#Documents", "#Sequence"],
     row: each => [h("a", { href: `#/databases/${encodeURIComponent(each.name)}` }, each.name), bytes(each.bytes), count(each.documents), count(each.sequence)],
+    controls: () => {
+      const name = h("input", { id: "new", required: true, autocapitalize: "none", spellcheck: "false" }), told = h("p", { role: "alert" })
+      return h("form", { class: "bar", onsubmit: () => ask(base(name.value), { method: "PUT" }).then(
+        () => { location.hash = `#/databases/${encodeURIComponent(name.value)}` }, error => { told.textContent = error.message }) },
+        h("div", null, h("label", { for: "new" }, "A new database"), name), h("button", { class: "main" }, "Make it"), told)
+    },
   })
 }
 

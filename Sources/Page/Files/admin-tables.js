@@ -17,6 +17,7 @@ export function sheet(label, heads, rows, empty) {
 }
 
 const id = text => h("span", { class: "id" }, text ?? "–")
+const openness = each => h("span", { class: `state ${each.isOpen ? "good" : ""}` }, each.isOpen ? "open" : "closed")
 const figures = ["#Size", "#Documents", "#Sequence", "Last use"]
 const figured = each => [bytes(each.bytes), count(each.documents), count(each.sequence), moment(each.lastUsedAt)]
 
@@ -53,7 +54,7 @@ export function stores(place) {
     path: () => `/v1/admin/stores${kind ? `?kind=${kind}` : ""}`,
     heads: ["Store", "Kind", ...figures, "Now"],
     row: each => [each.kind === "database" ? h("a", { href: `#/databases/${encodeURIComponent(each.name)}` }, each.name) : id(each.name), each.kind, ...figured(each),
-      h("span", { class: `state ${each.isOpen ? "good" : ""}` }, each.isOpen ? "open" : "closed")],
+      openness(each)],
     controls: again => h("div", { class: "bar" }, h("div", null, h("label", { for: "kind" }, "Kind"),
       h("select", { id: "kind", onchange: event => { kind = event.target.value; again() } }, Object.entries(kinds).map(([value, words]) => h("option", { value }, words))))),
   })
@@ -107,7 +108,7 @@ export function guests(place) {
     title: "Guests", list: "guests", empty: "No guest has kept anything yet.", path: () => "/v1/admin/guests",
     lead: "Guests who have bookmarked something. A guest who stays away for 97 days is erased.",
     heads: ["Guest", ...figures, "Now"],
-    row: each => [id(each.name), ...figured(each), h("span", { class: `state ${each.isOpen ? "good" : ""}` }, each.isOpen ? "open" : "closed")],
+    row: each => [id(each.name), ...figured(each), openness(each)],
   })
 }
 
