@@ -72,7 +72,7 @@ export async function show({ query }, signal) {
       told.textContent = ""
       yes.disabled = isBusy = true
       try {
-        if (await enter(isNew, { username: name.value, password: word.value })) {
+        if (await enter(isNew, { username: name.value.trim(), password: word.value })) {
           toast(isNew ? t.welcome(client.session.username) : t.goodToSee(client.session.username))
           return await go(target(query), { replace: true })
         }
