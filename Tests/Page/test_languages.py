@@ -86,7 +86,7 @@ def test_views_are_in_the_browsers_language(browser, server, language, width):
     name = some_name()
     path = of_a_user(server, name)
     page = browser(width=width, height=844, language=language)
-    places = ["/", "/sign-up", "/reset", "/lists", "/account", "/log-in"]
+    places = ["/", "/?what=" + "+".join(f"{WORD}{number}" for number in range(40)), "/sign-up", "/reset", "/lists", "/account", "/log-in"]
     own = ["/bookmarks", "/bookmarks?map=", "/hotels/x1", "/bookmarks/x1/history", "/lists", path, path + "/members", path + "/drafts",
            path + "/history", f"{path}/notes/{WORD}?edit=1", "/invitations/x", "/outbox", "/account"]
     found = {}

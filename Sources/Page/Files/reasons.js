@@ -1,13 +1,16 @@
 import { t } from "./texts.js"
 
-/** Why something did not work, in words for people. The server's own reasons are for developers. */
+/**
+ * Why something did not work, in words for people. The server's own reasons are for developers. The page sends no wrong
+ * title or parameter but one that is too long.
+ */
 const plain = {
   unauthorized: t.loggedOut, invalid_token: t.loggedOut,
   guest_spent: t.guestSpent, forbidden: t.mayRead, account_needed: t.accountNeeded,
   not_found: t.notThere, precondition_failed: t.changedElsewhere,
-  conflict: t.changedElsewhere, answer_gone: t.doneBefore,
-  idempotency_key_reused: t.changedElsewhere, bad_request: t.notUnderstood,
-  invalid_json: t.notUnderstood, invalid_export: t.badFile, document_too_large: t.tooLong, too_large: t.tooMuch,
+  conflict: t.changedElsewhere, idempotency_key_reused: t.changedElsewhere, bad_request: t.notUnderstood,
+  invalid_json: t.notUnderstood, invalid_export: t.badFile, document_too_large: t.tooLong, doc_validation: t.tooLong,
+  invalid_parameter: t.tooLong, too_large: t.tooMuch,
   attachment_too_large: t.photoTooLarge, unsupported_photo: t.noPhoto, malformed_photo: t.noPhoto, too_many_photos: t.tooManyPhotos,
   invalid_password: t.eight, quota_exceeded: t.noRoom,
   insufficient_storage: t.diskFull, too_many_requests: t.tooOften,

@@ -29,7 +29,6 @@ export const texts = {
   accountNeeded: "Dafür brauchst du ein Konto. Registriere dich und versuche es noch einmal.",
   notThere: "Das gibt es nicht, oder nicht für dich.",
   changedElsewhere: "Es wurde auf einem anderen Gerät oder von jemand anderem geändert. Sieh es dir an und versuche es noch einmal.",
-  doneBefore: "Das ist schon geschehen.",
   notUnderstood: "Der Server versteht diese Seite nicht. Lade sie neu.",
   tooLong: "Dieser Text ist zu lang.", tooMuch: "Das ist zu viel auf einmal.",
   eight: "Ein Passwort braucht mindestens acht Zeichen.",

@@ -29,7 +29,6 @@ export const texts = {
   accountNeeded: "This needs an account. Sign up, and try again.",
   notThere: "It is not there, or not for you.",
   changedElsewhere: "It was changed on another device or by somebody else. Look at it, and try again.",
-  doneBefore: "It was done before.",
   notUnderstood: "The server did not understand this page. Reload the page.",
   tooLong: "This text is too long.", tooMuch: "This is too much at once.",
   eight: "A password needs eight characters or more.",

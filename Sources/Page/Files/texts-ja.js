@@ -28,7 +28,6 @@ export const texts = {
   accountNeeded: "アカウントが必要です。登録して、もう一度お試しください。",
   notThere: "見つからないか、見る権限がありません。",
   changedElsewhere: "別の端末またはほかの人が変更しました。内容を確認して、もう一度お試しください。",
-  doneBefore: "すでに完了しています。",
   notUnderstood: "サーバーがこのページを理解できません。再読み込みしてください。",
   tooLong: "文章が長すぎます。", tooMuch: "一度に送る量が多すぎます。",
   eight: "パスワードは8文字以上にしてください。",
