@@ -86,7 +86,7 @@ export async function show({ id }, signal) {
     if (!bookmarks.length) {
       known = new Map()
       return refill(parts.hotels, empty(t.noHotels, mayWrite ? t.putHere : t.nobodyPut,
-        h("a.button.main", { href: "/" }, t.findHotel)))
+        mayWrite ? h("a.button.main", { href: "/" }, t.findHotel) : ""))
     }
     const next = new Map(bookmarks.map(bookmark => {
       const look = JSON.stringify([bookmark, mayWrite]), same = known.get(bookmark.id)
