@@ -54,6 +54,19 @@ import Testing
     #expect(!usual.contains("password"))
   }
 
+  @Test func bannerSaysThatPagesNeedAURLWithoutAPath() throws {
+    var settings = Settings()
+    let words = "no web page, /docs and /admin: they need a public URL without a path"
+    for (url, isMissing) in [("https://a.example", false), ("https://a.example/pre", true)] {
+      settings.publicURL = url
+      let lines = StartupBanner.text(settings, port: 1).split(separator: "\n")
+      #expect(lines.contains { $0 == words } == isMissing)
+      let line = StartupBanner.json(settings, port: 1, now: Timestamp(seconds: 0))
+      let root = try ParsedJSON(Array(line.utf8), limits: .small).root
+      #expect(root["missing"]?.string == (isMissing ? words : nil))
+    }
+  }
+
   @Test func bannerNamesTheUpstream() {
     var settings = Settings()
     #expect(StartupBanner.text(settings, port: 1).contains("embedded"))

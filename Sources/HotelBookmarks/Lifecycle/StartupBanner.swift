@@ -30,6 +30,12 @@ enum StartupBanner {
     return url(of: settings, port: port, scheme: scheme)
   }
 
+  /// What is missing at a public URL with a path: files and links of the pages begin at the root. Nil without a path.
+  private static func missing(at settings: Settings) -> String? {
+    guard let url = settings.publicURL, url.split(separator: "/").count > 2 else { return nil }
+    return "no web page, /docs and /admin: they need a public URL without a path"
+  }
+
   /// The banner as a line of JSON, in the form of log lines.
   /// - Parameter now: the time of the line.
   static func json(
@@ -49,6 +55,7 @@ enum StartupBanner {
         writer.member("operations", Self.url(of: settings, port: operationsPort, scheme: "http"))
       }
       if let couchPort { writer.member("couch", Self.ownURL(of: settings, port: couchPort)) }
+      if let missing = missing(at: settings) { writer.member("missing", missing) }
       if let password {
         writer.member("administrator", settings.adminName)
         writer.member("password", password.exposed)
@@ -78,10 +85,11 @@ enum StartupBanner {
       "operations at \(Self.url(of: settings, port: $0, scheme: "http"))\n"
     }
     let couch = couchPort.map { "CouchDB's API at \(Self.ownURL(of: settings, port: $0))\n" }
+    let missing = missing(at: settings).map { $0 + "\n" }
     return """
       Hotel Bookmarks \(Version.current) at \(url)
       data in \(settings.data), hotels from \(upstream)
-      \(operations ?? "")\(couch ?? "")\(administrator ?? "")\
+      \(missing ?? "")\(operations ?? "")\(couch ?? "")\(administrator ?? "")\
       Try it:
         TOKEN=$(curl -s -X POST \(url)/v1/guests | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
         HOTEL=$(curl -s "\(url)/v1/hotels?description=pool&limit=1" | sed 's/.*"hotels":\\[{"id":"\\([^"]*\\)".*/\\1/')
