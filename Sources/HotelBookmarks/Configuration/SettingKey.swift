@@ -270,7 +270,7 @@ extension SettingKey {
       (
         "`7`",
         "how many whole backups are kept in that directory, 1 to 10000; older ones are removed "
-          + "after each new one"
+          + "after each regular one"
       )
     case .audit:
       (
