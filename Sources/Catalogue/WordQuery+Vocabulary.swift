@@ -64,10 +64,13 @@ extension WordQuery.Text {
     }
     defer { words[index] = word }
     guard let single = word.single else { return }
-    let joined = word.before + single
+    func isOfHotels(_ name: String) throws -> Bool {
+      let name = WordQuery.Form(text: word.before + " " + name, isPrefix: false)
+      return try vocabulary.count(Self.place(of: [name]), atMost: 1) > 0
+    }
     let names =
-      word.before.isEmpty || PlaceNames.all.isPlace(joined)
-      ? [] : try vocabulary.alternatives(to: joined).filter(PlaceNames.all.isPlace)
+      try word.before.isEmpty || isOfHotels(single)
+      ? [] : vocabulary.alternatives(to: single).filter(isOfHotels)
     let isName =
       try word.whole != nil && PlaceNames.all.isPlace(single)
       && vocabulary.count(place(of: word), atMost: 1) > 0

@@ -65,9 +65,11 @@ struct WordQuery {
 
     /// The expression for hotels whose place has some form of a word as it is.
     func place(of word: Word) -> String {
-      let forms = word.forms.map { WordQuery.quoted(Form(text: $0.text, isPrefix: false)) }
-        .joined(separator: " OR ")
-      return "({city state country place} : (\(forms)))"
+      Self.place(of: word.forms.map { Form(text: $0.text, isPrefix: false) })
+    }
+
+    static func place(of forms: [Form]) -> String {
+      "({city state country place} : (\(forms.map(WordQuery.quoted).joined(separator: " OR "))))"
     }
   }
 

@@ -29,7 +29,7 @@ package enum ListLimits {
   /// The most bytes of one member's drafts on a list: 4 MiB. They are read together.
   package static let draftBytes = 4 << 20
   /// How often a text is merged anew, because others have changed it meanwhile, before the writer is told.
-  static let mergeAttempts = 5
+  static let mergeAttempts = 64
   /// A page of notes ends once it has this many bytes: 1 MiB.
   package static let pageBytes = 1 << 20
   /// A page of lists ends once their titles, descriptions and members have this many bytes: 512 KiB.

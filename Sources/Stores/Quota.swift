@@ -46,7 +46,7 @@ enum Quota {
     let keepsHistory =
       stored + most <= share(StoreLimits.fillingPercent, of: limits)
       && info.keptBytes + most <= share(StoreLimits.historyPercent, of: limits)
-    guard mutations.contains(where: isGrowth) else { return keepsHistory }
+    guard mutations.contains(where: { grownBytes($0) > 0 }) else { return keepsHistory }
     let documents = try info.documentCount + added(mutations, purges, in: view)
     guard documents <= limits.documents || documents <= info.documentCount else {
       throw tooMany(limits)
@@ -116,20 +116,21 @@ enum Quota {
   /// A tombstone with a body of at most this many bytes is a plain deletion and is always accepted.
   private static let plainTombstoneBytes = 64
 
-  /// Whether mutations are more than deletions and what belongs to them: whether the new bodies have more bytes than
-  /// the winners that they replace.
+  /// Whether mutations are more than deletions and what belongs to them: whether the new bodies, but for those of plain
+  /// tombstones, have more bytes than the winners that they replace.
   static func grows(_ mutations: [Mutation], in view: any StoreView) throws -> Bool {
-    guard mutations.contains(where: isGrowth) else { return false }
-    let replaced = try mutations.reduce(0) { try $0 + (view.document($1.id)?.body.count ?? 0) }
-    return longest(mutations) > replaced
+    let written = mutations.reduce(0) { $0 + grownBytes($1) }
+    guard written > 0 else { return false }
+    return try written > mutations.reduce(0) { try $0 + (view.document($1.id)?.body.count ?? 0) }
   }
 
-  private static func isGrowth(_ mutation: Mutation) -> Bool {
-    if mutation.further.contains(where: { isGrowth($0.body, isDeleted: $0.isDeleted) }) {
-      return true
-    }
-    guard let body = mutation.body else { return false }
-    return isGrowth(body, isDeleted: mutation.tree[mutation.revision]?.isDeleted ?? true)
+  private static func grownBytes(_ mutation: Mutation) -> Int {
+    let further = mutation.further.filter { isGrowth($0.body, isDeleted: $0.isDeleted) }
+      .reduce(0) { $0 + $1.body.bytes.count }
+    guard let body = mutation.body,
+      isGrowth(body, isDeleted: mutation.tree[mutation.revision]?.isDeleted ?? true)
+    else { return further }
+    return further + body.bytes.count
   }
 
   private static func isGrowth(_ body: DocumentBody, isDeleted: Bool) -> Bool {
