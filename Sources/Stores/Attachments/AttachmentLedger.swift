@@ -101,12 +101,13 @@ enum AttachmentLedger {
     let former = try note.map { try AttachmentRecord($0) } ?? AttachmentRecord()
     var record = former
     try edit(&record, &changes)
-    guard record != former else { return }
+    guard record != former || !record.dropped.keys.isEmpty else { return }
     let next = record.note(after: note)
     let most = max(2 * AttachmentLimits.recordBytes, former.bytes())
     guard record.bytes(note: next?.body.count ?? 0) <= most else { throw AttachmentRecord.isFull }
     changes.write(LocalEdit(.attached(id), next))
-    var counts: [AttachmentKey: Int] = [:]
+    // Bytes that were stored for a dropped revision only have no note.
+    var counts: [AttachmentKey: Int] = record.dropped.keys.reduce(into: [:]) { $0[$1] = 0 }
     func add(_ change: Int, _ keys: some Sequence<AttachmentKey>) {
       for key in keys { counts[key, default: 0] += change }
     }
@@ -118,7 +119,10 @@ enum AttachmentLedger {
       add(-1, Set(try changes.attachmentNames(id).keys.values))
       changes.write(LocalEdit(id, nil))
     }
-    for (key, change) in counts where change != 0 { try changes.count(change, of: key) }
+    for id in record.dropped.notes.subtracting(old.union(new)) { changes.write(LocalEdit(id, nil)) }
+    for (key, change) in counts where change != 0 || record.dropped.keys.contains(key) {
+      try changes.count(change, of: key)
+    }
   }
 }
 

@@ -18,6 +18,12 @@ package struct AttachmentRecord: Equatable {
   private var entries: [RevisionID: Entry] = [:]
   /// The bytes of the note when it was read; 0 for a new one.
   private var noteBytes = 0
+  /// How many of them are names of more than ``AttachmentLimits/namesHere``, which a former version has written.
+  private var longBytes = 0
+  /// What was set since.
+  private var added: [RevisionID: AttachmentNames] = [:]
+  /// What was set and removed again, because a revision that is not kept came together with others.
+  private(set) var dropped: (keys: Set<AttachmentKey>, notes: Set<LocalID>) = ([], [])
 
   init() {}
 
@@ -40,6 +46,9 @@ package struct AttachmentRecord: Equatable {
         entries[revision] = .apart(.attachmentNames(id), bytes: max(0, bytes))
       } else {
         entries[revision] = .here(AttachmentNames(member.value))
+        if !member.value.isShort(AttachmentLimits.namesHere) {
+          longBytes += member.value.offsets.count
+        }
       }
     }
   }
@@ -85,7 +94,8 @@ package struct AttachmentRecord: Equatable {
   /// - Parameter added: their bytes.
   /// - Throws: ``DocumentError`` with code `tooManyLeaves`.
   func requireRoom(for added: Int) throws {
-    guard bytes() + added <= AttachmentLimits.recordBytes, noteBytes <= AttachmentLimits.noteBytes
+    guard bytes() + added <= AttachmentLimits.recordBytes,
+      noteBytes - longBytes <= AttachmentLimits.noteBytes
     else { throw Self.isFull }
   }
 
@@ -136,6 +146,7 @@ package struct AttachmentRecord: Equatable {
       entries[owner.revision] = nil
       return nil
     }
+    added[owner.revision] = names
     let json = names.json
     guard json.count > AttachmentLimits.namesHere else {
       entries[owner.revision] = .here(names)
@@ -147,6 +158,12 @@ package struct AttachmentRecord: Equatable {
   }
 
   mutating func remove(where isGone: (RevisionID) -> Bool) {
-    for revision in entries.keys where isGone(revision) { entries[revision] = nil }
+    for revision in entries.keys where isGone(revision) {
+      if let names = added[revision] {
+        dropped.keys.formUnion(names.keys.values)
+        if case .apart(let id, _) = entries[revision] { dropped.notes.insert(id) }
+      }
+      entries[revision] = nil
+    }
   }
 }

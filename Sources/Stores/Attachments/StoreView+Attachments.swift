@@ -39,8 +39,10 @@ extension StoreView {
     of id: DocumentID, except known: Set<AttachmentKey>
   ) throws -> [AttachmentFacts] {
     var found: [AttachmentFacts] = []
-    for key in try AttachmentRecord(of: id, in: self).keys(from: local).subtracting(known).sorted()
-    where found.count < AttachmentFacts.mostAtOnce {
+    // To subtract the set would take as long as it has elements, for each document.
+    let missing = try AttachmentRecord(of: id, in: self).keys(from: local)
+      .filter { !known.contains($0) }
+    for key in missing.sorted() where found.count < AttachmentFacts.mostAtOnce {
       if let facts = try attachment(key) { found.append(facts) }
     }
     return found

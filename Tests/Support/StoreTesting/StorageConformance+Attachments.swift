@@ -100,6 +100,24 @@ extension StorageConformance {
         try require(try await store.attached(), is: 0, "all freed")
       }
     },
+    Claim("nothing stays of the attachments of a revision that is not kept") { bench in
+      try await bench.withDocuments { store in
+        let id = try DocumentID("a")
+        let (stubs, contents) = try await store.files(10)
+        let body = try DocumentBody.empty.with(stubs)
+        try await store.update(loading: [id], as: .server) { changes in
+          changes.keepsHistory = false
+          var edits = DocumentEdits(id, in: nil, limit: .standard)
+          let first = try edits.put(base: nil, body: body, isDeleted: false)
+          _ = try edits.put(base: first, body: .empty, isDeleted: false)
+          changes.write(edits.finish())
+          try changes.attach(contents, to: AttachedRevision(id: id, revision: first))
+        }
+        try require(try await store.count(LocalID.attachmentNamesPrefix), is: 0, "names")
+        try require(try await store.attached(), is: 0, "bytes")
+        try require(try await store.pieces(), is: 0, "pieces")
+      }
+    },
     Claim("an attachment that lacks a piece is forgotten by a repair, and can be sent again") {
       bench in
       try await bench.withDocuments { store in
@@ -338,10 +356,10 @@ extension DocumentStore {
     try await read { view in try view.localIDs(.below(prefix)) { $0 }.count }
   }
 
-  /// Writes a document with attachments of 1 byte, 2 bytes and so on.
-  fileprivate func attach(
-    _ count: Int, to id: DocumentID
-  ) async throws -> (revision: RevisionID, stubs: [AttachmentStub]) {
+  /// Attachments of 1 byte, 2 bytes and so on.
+  fileprivate func files(
+    _ count: Int
+  ) async throws -> (stubs: [AttachmentStub], contents: [AttachmentName: AttachmentContent]) {
     var (stubs, contents) = ([AttachmentStub](), [AttachmentName: AttachmentContent]())
     for number in 1...count {
       let new = try await upload(AttachedBytes.some(number)).finish()
@@ -352,8 +370,16 @@ extension DocumentStore {
           name: name, contentType: "text/plain", generation: 1, digest: new.facts.digest,
           length: new.facts.length))
     }
+    return (stubs, contents)
+  }
+
+  /// Writes a document with ``files(_:)``.
+  fileprivate func attach(
+    _ count: Int, to id: DocumentID
+  ) async throws -> (revision: RevisionID, stubs: [AttachmentStub]) {
+    let (stubs, contents) = try await files(count)
     let body = try DocumentBody.empty.with(stubs)
-    let revision = try await update(loading: [id], as: .server) { [contents] changes in
+    let revision = try await update(loading: [id], as: .server) { changes in
       let revision = try changes.put(id, base: nil, body: body)
       try changes.attach(contents, to: AttachedRevision(id: id, revision: revision))
       return revision
