@@ -62,6 +62,16 @@ struct AnswerLedger {
     }
   }
 
+  /// Takes off what another ledger had counted when it was read, for some of its hours.
+  /// - Parameter ids: those of the hours' sums.
+  mutating func remove(_ ids: [LocalID], of other: AnswerLedger) {
+    for hour in ids.compactMap({ Int64(AnswerKeys.last(of: $0)) }) where sums[hour] != nil {
+      let sum = other.known[hour] ?? Sum()
+      add(
+        -sum.count, bytes: -sum.bytes, expiring: Timestamp(seconds: hour * Self.hourSeconds))
+    }
+  }
+
   /// The edits that store what was counted.
   var edits: [LocalEdit] {
     sums.filter { known[$0.key] != $0.value }.sorted { $0.key < $1.key }.map { hour, sum in

@@ -273,6 +273,13 @@ extension StoreChanges {
       write(LocalEdit(LocalShare.writer(of: document), nil))
     }
     if bytes > 0 { try addBytes(-bytes, to: .localTotal) }
+    let folder = AnswerKeys.sums(of: account)
+    let sums = found.filter { $0.text.utf8.starts(with: folder.utf8) }
+    if !sums.isEmpty {
+      var all = try AnswerLedger(below: AnswerKeys.allSums, in: view)
+      all.remove(sums, of: try AnswerLedger(below: folder, in: view))
+      for edit in all.edits { write(edit) }
+    }
     return found.count < limit
   }
 }

@@ -50,6 +50,8 @@ import Testing
       let context = WriteContext(author: .server, receipt: receipt)
       try await store.update(as: context, answer: done) { _ in }
       #expect(try await bytes() >= 3 * (100 + 256) + 300 + 256)
+      try await store.forget(writer: one)
+      #expect(try await bytes() == 0)
     }
   }
 
