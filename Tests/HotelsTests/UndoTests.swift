@@ -48,6 +48,22 @@ import Testing
     #expect(try await state(fixture) == before)
   }
 
+  /// A long list is made before the update, and its positions are found in several steps.
+  @Test(.bug(id: "35/27")) func aLongListIsAsItWas() async throws {
+    let fixture = try await filled()
+    let list = try #require(try await fixture.document("bookmarkedhotels"))
+    let ids = ["a", "b"] + (0..<9_000).map { "x\($0)" } + ["c", "d", "e"]
+    let before = #"{"type":"bookmarkedhotels","hotels":["\#(ids.joined(separator: #"",""#))"]}"#
+    try await fixture.put("bookmarkedhotels", before, base: list.revision)
+    let answer = try await change(
+      fixture, #"{"add":[{"id":"b","n":2},{"id":"new","n":3}],"remove":["c","d","a"]}"#)
+    #expect(answer.results.map(\.status) == [200, 201, 204, 204, 204])
+    #expect(try await fixture.listText() != before)
+    let undone = try await undo(answer, in: fixture)
+    #expect(undone.results.map(\.status) == [200, 204, 201, 201, 201])
+    #expect(try await fixture.listText() == before)
+  }
+
   @Test func undoCanBeUndone() async throws {
     let fixture = try await filled()
     let answer = try await change(fixture, #"{"add":[{"id":"b","n":2}],"remove":["c","a"]}"#)
