@@ -58,10 +58,10 @@ struct LocalShare {
     }
     var bytes: Int64 = 0
     for id in Set(clients) {
-      let document = try changes.local(id)
-      let grown = Self.bytes(document) - Self.bytes(try changes.view.local(id))
+      let (document, former) = (try changes.local(id), try changes.view.local(id))
+      let grown = Self.bytes(document) - Self.bytes(former)
       bytes += grown
-      if let document, !document.isCheckpoint { changes.sharedBytes += max(0, grown) }
+      if (document ?? former)?.isCheckpoint == false { changes.sharedBytes += grown }
     }
     if bytes != 0 { try changes.addBytes(bytes, to: .localTotal) }
   }

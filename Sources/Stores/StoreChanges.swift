@@ -39,7 +39,7 @@ package struct StoreChanges {
   var wholeAttachments: Set<AttachmentKey> = []
   /// By how many bytes the store's attachments grow.
   package internal(set) var attachedBytes: Int64 = 0
-  /// By how many bytes the local documents of a list's members grow, without checkpoints.
+  /// By how many bytes the local documents of a list's members grow, without checkpoints; negative for those that they free.
   package internal(set) var sharedBytes: Int64 = 0
   /// Whether written documents keep bodies of ancestors. If not, they keep only the bodies of their leaves.
   package var keepsHistory = true

@@ -83,7 +83,7 @@ package final class StoreRoom: Sendable {
   func check(_ changes: inout StoreChanges, at moment: Timestamp) throws -> Int64? {
     guard
       !changes.mutations.isEmpty || !changes.purges.isEmpty || changes.attachedBytes > 0
-        || changes.sharedBytes > 0
+        || changes.sharedBytes != 0
     else { return nil }
     let bytes = try Self.bytes(of: changes.view)
     let grows =

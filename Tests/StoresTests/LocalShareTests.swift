@@ -1,4 +1,5 @@
 import Documents
+import NIOConcurrencyHelpers
 import StoreTesting
 import TestSupport
 import Testing
@@ -8,6 +9,8 @@ import Testing
 /// Whose local documents a store holds, and how many.
 @Suite struct LocalShareTests {
   private let clock = TestClock()
+  /// For how many bytes the store has asked.
+  private let asked = NIOLockedValueBox<[Int64]>([])
   private let done: Answering<Void> = { _ in
     KeptAnswer(status: 200, body: [UInt8](repeating: 0x31, count: 300))
   }
@@ -52,6 +55,16 @@ import Testing
       #expect(try await bytes() >= 3 * (100 + 256) + 300 + 256)
       try await store.forget(writer: one)
       #expect(try await bytes() == 0)
+    }
+  }
+
+  @Test func whatAMemberRemovesIsGivenBack() async throws {
+    let one = try id(1)
+    try await withStore(.list(id(9)), room: 4 << 20) { store async throws in
+      try await write(store, "a", bytes: 100, as: one)
+      #expect(asked.withLockedValue { $0 } == [356])
+      try await remove(store, "a", as: one)
+      #expect(asked.withLockedValue { $0 } == [356, 356])
     }
   }
 
@@ -212,7 +225,8 @@ import Testing
   ) async throws {
     let limits = StoreLimits(
       documents: 100, bytes: 1 << 20, localDocuments: 4, localBytes: 400)
-    let rooms = RoomGiver(concerns: { _ in room < .max }) { _, _, bytes in
+    let rooms = RoomGiver(concerns: { _ in room < .max }) { [asked] _, _, bytes in
+      asked.withLockedValue { $0.append(bytes) }
       guard bytes <= room else { throw ServiceError(.quotaExceeded, "The owner has no more room") }
       return RoomGiver.Given(bytes: room)
     }
