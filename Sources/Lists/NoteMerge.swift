@@ -47,8 +47,9 @@ struct NoteMerge: Sendable {
   private(set) var text: String?
 
   /// Reads what a change has to be merged with.
+  /// - Parameter base: the text from which it began, if that was read before: the revision may be too old by now.
   /// - Throws: `occupied` when a document that is no note has the id of a note to write.
-  init(_ change: NoteChange, _ view: any StoreView) throws {
+  init(_ change: NoteChange, _ view: any StoreView, from base: String? = nil) throws {
     self.change = change
     let document = try view.document(change.id)
     stored = document?.revision
@@ -61,7 +62,9 @@ struct NoteMerge: Sendable {
     case .present: (seen, isUnchanged) = (nil, true)
     case .seen(let revision): (seen, isUnchanged) = (revision, theirs?.revision == revision)
     }
-    base = try seen.flatMap { try view.body(change.id, $0) }
+    self.base =
+      try base
+      ?? seen.flatMap { try view.body(change.id, $0) }
       .flatMap { try ParsedJSON($0, limits: .stored).root["markdown"]?.string }
     text = change.markdown
   }
@@ -125,9 +128,12 @@ extension ListService {
   ) async throws -> Outcome {
     let whole = answer.map { answer -> Answering<Outcome?> in { $0.flatMap(answer) } }
     return try await stores.withExisting(.list(list)) { store in
-      var attempts = 0
+      var (attempts, base) = (0, String?.none)
       while true {
-        var merge = try await store.read { view in try NoteMerge(change, view) }
+        var merge = try await store.read { [base] view in
+          try NoteMerge(change, view, from: base)
+        }
+        base = merge.base
         guard attempts < ListLimits.mergeAttempts else { throw merge.conflict }
         attempts += 1
         try await merge.merge()
