@@ -54,7 +54,7 @@ extension DocumentStore {
   }
 
   /// Merges all lists into one, as maintenance, whichever write causes it. They are read and joined in slices, and the list
-  /// is made, before the update, which only checks that the store has not changed since.
+  /// is made, before the update, which only checks that the lists have not changed since.
   /// - Returns: whether anything was written.
   @discardableResult
   func mergeLists(at now: Timestamp, as context: WriteContext) async throws -> Bool {

@@ -26,6 +26,8 @@ struct ListReconciliation {
   /// The list's latest purged revision, when there is no list.
   private let purged: RevisionID?
   private let others: [Other]
+  /// The ids of the other lists, also of those that are left for a later merge.
+  private let otherIDs: [DocumentID]
   /// The canonical document's live leaves that are merged, but for the winner.
   private let losers: [RevisionID]
   /// The state of the store that was read; nil when there is nothing to merge.
@@ -48,11 +50,9 @@ struct ListReconciliation {
     _ view: any StoreView, known: inout StoredLists, settled mustBeSettled: Bool
   ) throws {
     let canonical = BookmarkList.documentID
-    // A merge needs the complete history. Other reads need only its newest part.
-    var tree = try view.newest(canonical)
-    if tree?.conflicts.isEmpty == false { tree = try view.tree(canonical) }
+    let tree = try Self.tree(in: view)
     let live = tree?.liveLeaves ?? []
-    let otherIDs = try Self.others(in: view)
+    otherIDs = try Self.others(in: view)
     isSettled = live.count <= 1 && otherIDs.isEmpty
     guard isSettled || !mustBeSettled else { return nil }
     let former = try live.first.flatMap { leaf in
@@ -95,6 +95,12 @@ struct ListReconciliation {
     self.tree = tree
     purged = try view.former(canonical, tree)
     self.others = others
+  }
+
+  /// The canonical document's tree. A merge needs the complete history. Other reads need only its newest part.
+  private static func tree(in view: any StoreView) throws -> RevisionTree? {
+    let tree = try view.newest(BookmarkList.documentID)
+    return tree?.conflicts.isEmpty == false ? try view.tree(BookmarkList.documentID) : tree
   }
 
   /// The ids of the other lists, in order. When there are too many, those that changed first.
@@ -195,6 +201,14 @@ extension ListReconciliation {
   /// The list's revision; nil for a new list.
   var winner: RevisionID? { tree?.winner?.revision }
 
-  /// Whether the store is still in the state that was read.
-  func isCurrent(in view: any StoreView) throws -> Bool { try view.info() == state }
+  /// Whether the lists are still in the state that was read. Other documents may have changed: who writes them all the time
+  /// does not keep the lists from being merged.
+  func isCurrent(in view: any StoreView) throws -> Bool {
+    if try view.info() == state { return true }
+    let present = try Self.tree(in: view)
+    guard present == tree, try view.former(BookmarkList.documentID, present) == purged,
+      try Self.others(in: view) == otherIDs
+    else { return false }
+    return try others.allSatisfy { try view.tree($0.id) == $0.tree }
+  }
 }

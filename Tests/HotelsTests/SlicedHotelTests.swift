@@ -109,6 +109,33 @@ import Testing
         == #"{"type":"bookmarkedhotels","hotels":[\#(then),"new"],"n":1}"#)
   }
 
+  /// Who writes other documents before each read and each update does not keep lists from being merged.
+  @Test func listsAreMergedWhileOtherDocumentsChange() async throws {
+    let fixture = try HotelFixture()
+    for leaf in ["b", "c"] {
+      try await fixture.graft(
+        "bookmarkedhotels", ["2-\(leaf)", "1-a"],
+        #"{"type":"bookmarkedhotels","hotels":["\#(leaf)"]}"#)
+    }
+    try await fixture.put("user::guest", #"{"type":"bookmarkedhotels","hotels":["d"]}"#)
+    await fixture.stores.close()
+    let storage = try #require(
+      try await fixture.engine.open(fixture.user, creating: false) as? MemoryStorage)
+    let hooked = HookedStorage(storage) { number, storage in
+      try await storage.update(loading: [], at: fixture.clock.now) { changes in
+        _ = try changes.put(DocumentID(stored: "note\(number)"), base: nil, body: .empty)
+      }
+    }
+    let store = DocumentStore(
+      name: fixture.user, storage: hooked, limits: .standard(for: fixture.user),
+      now: { fixture.clock.now })
+    #expect(try await store.mergeLists(at: fixture.clock.now, as: .server))
+    let body = try await store.read { view in try view.document(BookmarkList.documentID)?.body }
+    #expect(
+      body.map { String(decoding: $0, as: UTF8.self) }
+        == #"{"type":"bookmarkedhotels","hotels":["c","b","d"]}"#)
+  }
+
   /// Who writes a long list in each slice does not keep others from reading it.
   @Test func listThatIsWrittenMeanwhileIsReadInOneSlice() async throws {
     let fixture = try HotelFixture()
