@@ -109,6 +109,7 @@ struct AttachedContents {
   ) throws -> (stubs: [AttachmentStub], contents: [AttachmentName: AttachmentContent]) {
     var stubs: [AttachmentStub] = []
     var contents: [AttachmentName: AttachmentContent] = [:]
+    var former: [AttachmentStub]?
     try earlier.view.requireRoom(for: sum(sent.map(\.name), of: earlier.id), of: earlier.id)
     let known = try earlier.attachments(of: sent.filter { $0.bytes == nil }, among: self)
     for attachment in sent {
@@ -120,9 +121,13 @@ struct AttachedContents {
           generation: sent ?? generation, digest: bytes.facts.digest,
           length: bytes.facts.length)
         // Couchbase Lite names blobs without a generation, changed or not.
-        let isKept = isReplicated && sent == nil
-        stubs.append(
-          isKept ? stub.following(try earlier.stubsOfParent, generation: generation) : stub)
+        if isReplicated, sent == nil {
+          let parent = try former ?? earlier.stubsOfParent
+          stubs.append(stub.following(parent, generation: generation))
+          former = parent
+        } else {
+          stubs.append(stub)
+        }
         contents[attachment.name] = bytes.content
       } else {
         guard let known = known[attachment.name] else {
