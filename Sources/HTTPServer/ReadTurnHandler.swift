@@ -22,6 +22,8 @@ final class ReadTurnHandler: ChannelDuplexHandler {
   private var isQueued = false
   private var reads = 0
   private var wantsRead = false
+  /// Whether the connection has ended: nothing follows, neither bytes nor the end of a read.
+  private var isOver = false
   /// When the present read began.
   private var start: NIODeadline?
 
@@ -77,7 +79,9 @@ final class ReadTurnHandler: ChannelDuplexHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     passAll(context)
+    isOver = true
     context.fireChannelInactive()
+    charge()
   }
 
   /// Handles the bytes that have waited.
@@ -97,16 +101,22 @@ final class ReadTurnHandler: ChannelDuplexHandler {
     start = start ?? turns.now
     let bytes = kept
     (kept, keptBytes) = ([], 0)
-    for piece in bytes { context.fireChannelRead(wrapInboundOut(piece)) }
+    for piece in bytes where !isOver { context.fireChannelRead(wrapInboundOut(piece)) }
   }
 
   private func finish(_ context: ChannelHandlerContext) {
+    guard !isOver else { return }
     context.fireChannelReadComplete()
     reads &+= 1
-    if let start { turns.use(flow, since: start) }
-    start = nil
+    charge()
     guard wantsRead else { return }
     wantsRead = false
     context.read()
+  }
+
+  /// Counts the time of the present read, also of one that ends its connection.
+  private func charge() {
+    if let start { turns.use(flow, since: start) }
+    start = nil
   }
 }

@@ -17,7 +17,7 @@ import Testing
     var worked = TimeAmount.zero
   }
 
-  /// Handles bytes: a millisecond for each `*`.
+  /// Handles bytes: a millisecond for each `*`, and a connection's end for an `x`.
   private final class Worker: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -29,6 +29,7 @@ import Testing
       let text = String(buffer: unwrapInboundIn(data))
       record.lines.append(text.replacing(" ", with: ""))
       record.worked = record.worked + .milliseconds(Int64(text.count { $0 == "*" }))
+      if text.contains("x") { context.close(promise: nil) }
     }
 
     func channelInactive(context: ChannelHandlerContext) { record.lines.append("gone") }
@@ -48,7 +49,7 @@ import Testing
 
   private func send(_ text: String, _ channel: EmbeddedChannel) {
     channel.pipeline.fireChannelRead(ByteBuffer(string: text))
-    channel.pipeline.fireChannelReadComplete()
+    if channel.isActive { channel.pipeline.fireChannelReadComplete() }
   }
 
   private func close(_ channel: EmbeddedChannel) {
@@ -123,5 +124,17 @@ import Testing
     send(String(repeating: " ", count: ReadTurnHandler.longestKept) + "body", channels[2])
     #expect(record.lines.suffix(4) == ["*****", "last", "gone", "body"])
     for channel in [channels[0], channels[2]] { close(channel) }
+  }
+  /// Regression: such a read cost nothing, and what had come behind its bytes was handled after the end.
+  @Test func readThatEndsItsConnectionCounts() throws {
+    let channels = try (0..<2).map { _ in try connect("192.0.2.1") }
+    send("*****x", channels[0])
+    channels[1].pipeline.fireChannelRead(ByteBuffer(string: "x"))
+    send("behind", channels[1])
+    #expect(record.lines == ["*****x", "gone"])
+    tick()
+    #expect(record.lines == ["*****x", "gone", "x", "gone"])
+    loop.advanceTime(by: ReadTurns.longestDebt)
+    #expect(turns.count == 0)
   }
 }
