@@ -28,7 +28,9 @@ final class ReadTurns {
   private let loop: any EventLoop
   private let clock: () -> NIODeadline
   private var flows: [ClientAddress: ReadFlow] = [:]
-  private var waiting: [ReadFlow] = []
+  /// The flows that wait, and until when each had paid when it was added: the one that has used the least comes last, so
+  /// that thousands of addresses cost little.
+  private var waiting: [(flow: ReadFlow, paidUntil: NIODeadline)] = []
   private var timer: (due: NIODeadline, task: Scheduled<Void>)?
   /// The flows that have read last, and when: the last one, and the last one that is another.
   private var latest: (flow: ReadFlow, moment: NIODeadline)?
@@ -81,14 +83,14 @@ final class ReadTurns {
     if latest?.flow !== flow { other = latest }
     latest = (flow, now)
     guard !flow.isWaiting, flow.used(in: tick) < Self.longestRun else { return false }
-    return due(flow, now) <= now
+    return due(flow, flow.paidUntil, now) <= now
   }
 
   /// Notes the time that a read has taken.
   func use(_ flow: ReadFlow, since start: NIODeadline) {
     let end = clock()
     let cost = end - start
-    let sharers = waiting.count + (flow.isWaiting ? 1 : 2)
+    let sharers = waiting.count + (flow.isListed ? 1 : 2)
     flow.use(cost, in: tick, sharers: sharers, until: end, most: Self.longestDebt)
     spentInTick = spentInTick + cost
     guard !isTickCounted, spentInTick >= Self.noticeable else { return }
@@ -105,22 +107,36 @@ final class ReadTurns {
 
   /// Calls ``ReadTurnHandler/takeTurn()`` of a connection when its turn has come.
   func wait(_ connection: ReadTurnHandler, _ kind: ReadFlow.Kind, of flow: ReadFlow) {
-    if !flow.isWaiting { waiting.append(flow) }
     flow.append(connection, kind)
+    list(flow)
     schedule()
   }
 
+  /// Adds a flow to those that wait, if bytes of its connections do.
+  private func list(_ flow: ReadFlow) {
+    guard flow.isWaiting, !flow.isListed else { return }
+    flow.isListed = true
+    var (index, end) = (0, waiting.count)
+    while index < end {
+      let middle = (index + end) / 2
+      if waiting[middle].paidUntil > flow.paidUntil { index = middle + 1 } else { end = middle }
+    }
+    waiting.insert((flow, flow.paidUntil), at: index)
+  }
+
   /// When a flow may use the loop again: at once if no other uses it.
-  private func due(_ flow: ReadFlow, _ now: NIODeadline) -> NIODeadline {
+  private func due(
+    _ flow: ReadFlow, _ paidUntil: NIODeadline, _ now: NIODeadline
+  ) -> NIODeadline {
     let another = latest?.flow === flow ? other : latest
     guard let another, now - another.moment < Self.sharing else { return now }
-    return max(now, flow.paidUntil - Self.burst)
+    return max(now, paidUntil - Self.burst)
   }
 
   private func schedule() {
     let now = clock()
-    guard let first = waiting.lazy.map({ self.due($0, now) }).min() else { return }
-    let due = max(first, now + Self.pause)
+    guard let first = waiting.last else { return }
+    let due = max(due(first.flow, first.paidUntil, now), now + Self.pause)
     if let timer {
       guard due < timer.due else { return }
       timer.task.cancel()
@@ -132,20 +148,27 @@ final class ReadTurns {
   private func run() {
     timer = nil
     let start = clock()
-    while clock() - start < Self.longestRun, let connection = next() { connection.takeTurn() }
+    while clock() - start < Self.longestRun, let (flow, connection) = next() {
+      connection.takeTurn()
+      list(flow)
+    }
     schedule()
   }
 
   /// Removes the connection whose turn it is, of the flow that has used the least.
-  private func next() -> ReadTurnHandler? {
+  private func next() -> (flow: ReadFlow, connection: ReadTurnHandler)? {
     let now = clock()
-    let due = waiting.indices.filter { self.due(waiting[$0], now) <= now }
-    guard let index = due.min(by: { waiting[$0].paidUntil < waiting[$1].paidUntil }) else {
-      return nil
+    while let (flow, paidUntil) = waiting.last, due(flow, paidUntil, now) <= now {
+      waiting.removeLast()
+      flow.isListed = false
+      // It may have used the loop since: long reads do not wait.
+      if flow.paidUntil > paidUntil {
+        list(flow)
+      } else if let connection = flow.next() {
+        return (flow, connection)
+      }
     }
-    let connection = waiting[index].next()
-    if !waiting[index].isWaiting { waiting.remove(at: index) }
-    return connection
+    return nil
   }
 }
 
