@@ -181,7 +181,7 @@ package final class ReplicationJobs: Sendable {
       for task in previous { _ = await task.value }
       let outcome = await self.attempts(
         at: request, id, number, base: base, isKept: completion != nil)
-      if !Task.isCancelled, case .success = outcome, let job = self.job(id) {
+      if case .success = outcome, let job = self.job(id), job.number == number {
         await completion?(job)
       }
       self.remove(id, number)
