@@ -5,6 +5,7 @@ import IPAddresses
 import JSON
 import Logging
 import Replicator
+import Scheduling
 import ServiceLifecycle
 import Stores
 
@@ -72,7 +73,8 @@ extension ReplicationAssembly: Replications {
     switch try jobs.replicate(body, on: server, by: user) {
     case .absent: return .absent
     case .cancelled(let id, let task):
-      _ = await task.value
+      // It needs seats itself to note how far it has come.
+      _ = await Work.waiting { await task.value }
       return .cancelled(id)
     case .continuous(let id): return .continuous(id)
     case .once(_, let task):
