@@ -9,8 +9,11 @@ final class ReadTurnHandler: ChannelDuplexHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The most bytes that are kept. More are the part of a body, whose work is little for its length.
-  static let longestKept = 16 << 10
+  /// The most bytes that are kept, unless other connections keep much (``ReadTurns/mostKept``): four reads, after which
+  /// NIO looks at another socket.
+  static let longestKept = 256 << 10
+  /// The most bytes that are kept if they do.
+  private static let shortestKept = 16 << 10
 
   private let turns: ReadTurns
   private let address: ClientAddress
@@ -37,7 +40,7 @@ final class ReadTurnHandler: ChannelDuplexHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
-    kept = []
+    _ = takeKept()
     turns.leave(flow, address)
   }
 
@@ -49,7 +52,8 @@ final class ReadTurnHandler: ChannelDuplexHandler {
     let bytes = unwrapInboundIn(data)
     kept.append(bytes)
     keptBytes += bytes.readableBytes
-    if keptBytes > Self.longestKept { pass(context) }
+    turns.keptBytes += bytes.readableBytes
+    if keptBytes > (turns.keepsMuch ? Self.shortestKept : Self.longestKept) { pass(context) }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
@@ -99,9 +103,13 @@ final class ReadTurnHandler: ChannelDuplexHandler {
 
   private func pass(_ context: ChannelHandlerContext) {
     start = start ?? turns.now
-    let bytes = kept
-    (kept, keptBytes) = ([], 0)
-    for piece in bytes where !isOver { context.fireChannelRead(wrapInboundOut(piece)) }
+    for piece in takeKept() where !isOver { context.fireChannelRead(wrapInboundOut(piece)) }
+  }
+
+  private func takeKept() -> [ByteBuffer] {
+    defer { (kept, keptBytes) = ([], 0) }
+    turns.keptBytes -= keptBytes
+    return kept
   }
 
   private func finish(_ context: ChannelHandlerContext) {

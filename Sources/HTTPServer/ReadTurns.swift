@@ -20,11 +20,15 @@ final class ReadTurns {
   static let sharing = TimeAmount.seconds(1)
   /// The longest time for which an address owes what it has used.
   static let longestDebt = TimeAmount.milliseconds(200)
+  /// The most bytes that wait, of all connections; after that each keeps few.
+  static let mostKept = 16 << 20
   /// The shortest time until a turn. NIO looks at no socket while a task is due at once.
   static let pause = TimeAmount.microseconds(100)
   /// A tick of the loop is counted only if its reads take this long.
   private static let noticeable = TimeAmount.milliseconds(1)
 
+  /// The bytes that wait.
+  var keptBytes = 0
   private let loop: any EventLoop
   private let clock: () -> NIODeadline
   private var flows: [ClientAddress: ReadFlow] = [:]
@@ -48,6 +52,9 @@ final class ReadTurns {
 
   /// The moment by its clock.
   var now: NIODeadline { clock() }
+
+  /// Whether so many bytes wait that no connection may add many.
+  var keepsMuch: Bool { keptBytes > Self.mostKept }
 
   /// How many addresses are known.
   var count: Int { flows.count }
@@ -161,7 +168,7 @@ final class ReadTurns {
     while let (flow, paidUntil) = waiting.last, due(flow, paidUntil, now) <= now {
       waiting.removeLast()
       flow.isListed = false
-      // It may have used the loop since: long reads do not wait.
+      // It may have used the loop since: the longest reads do not wait.
       if flow.paidUntil > paidUntil {
         list(flow)
       } else if let connection = flow.next() {

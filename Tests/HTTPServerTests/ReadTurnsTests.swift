@@ -117,14 +117,19 @@ import Testing
     tick()
     #expect(record.lines.last == "kept")
     #expect(reads.count == 1)
-    // Bytes that wait come before the end of their connection, and those of a body do not wait.
+    // Bytes that wait come before the end of their connection, and those that are too many to be kept do not wait.
     send("*****", channels[0])
     send("last", channels[1])
     close(channels[1])
-    send(String(repeating: " ", count: ReadTurnHandler.longestKept) + "body", channels[2])
-    #expect(record.lines.suffix(4) == ["*****", "last", "gone", "body"])
+    send(String(repeating: " ", count: ReadTurnHandler.longestKept / 2) + "long", channels[0])
+    #expect(turns.keptBytes == ReadTurnHandler.longestKept / 2 + 4)
+    send(String(repeating: " ", count: ReadTurnHandler.longestKept) + "longer", channels[2])
+    #expect(record.lines.suffix(4) == ["*****", "last", "gone", "longer"])
+    tick()
+    #expect(record.lines.last == "long" && turns.keptBytes == 0)
     for channel in [channels[0], channels[2]] { close(channel) }
   }
+
   /// Regression: such a read cost nothing, and what had come behind its bytes was handled after the end.
   @Test func readThatEndsItsConnectionCounts() throws {
     let channels = try (0..<2).map { _ in try connect("192.0.2.1") }
