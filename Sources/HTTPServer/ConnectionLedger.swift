@@ -24,6 +24,8 @@ package final class ConnectionLedger: Sendable {
   private let maximumPerAddress: Int
   private let maximumLingering: Int
   private let state = Mutex(State())
+  /// The turns of the addresses on the event loops, which serve all ports.
+  let turns = LoopReadTurns()
 
   /// A ledger without connections.
   /// - Parameter maximum: connections at once.
@@ -102,7 +104,6 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   private let ledger: ConnectionLedger
   private let address: @Sendable (SocketAddress?) -> ClientAddress?
   private let isProxy: @Sendable (String) -> Bool
-  private let turns = LoopReadTurns()
   private let refusal: ByteBuffer?
 
   /// - Parameter isSecure: whether connections run over TLS; a refused one is then closed without an answer.
@@ -141,7 +142,7 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
   private func addTurns(to channel: any Channel) throws {
     guard let peer = channel.remoteAddress?.ipAddress, !isProxy(peer) else { return }
     try channel.pipeline.syncOperations.addHandler(
-      ReadTurnHandler(turns.turns(of: channel.eventLoop), ClientAddress(peer)))
+      ReadTurnHandler(ledger.turns.turns(of: channel.eventLoop), ClientAddress(peer)))
   }
 
   package func handle(value: Value, logger: Logger) async {
