@@ -18,7 +18,7 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   private var hasLine = false
   /// How many bytes of this head have come.
   private var count = 0
-  /// The bytes of this head that came first.
+  /// A copy of the bytes of this head that came first: it keeps no buffer of a whole read.
   private var beginning = ByteBuffer()
   private var timer: Scheduled<Void>?
 
@@ -66,7 +66,7 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
       count += bytes.readableBytes
       if began == nil {
         began = context.eventLoop.now
-        beginning = ByteBuffer(bytes.readableBytesView.prefix(Self.beginningBytes))
+        beginning = ByteBuffer(bytes: bytes.readableBytesView.prefix(Self.beginningBytes))
         if timer == nil { schedule(context, in: limits.header) }
       }
     } else {
