@@ -88,6 +88,23 @@ import Testing
     for channel in [heavy, light] { close(channel) }
   }
 
+  @Test func addressThatHasUsedTheLeastComesFirst() throws {
+    let channels = try (1...3).map { try connect("192.0.2.\($0)") }
+    send("light", channels[0])
+    for (index, cost) in [(1, 40), (2, 15)] {
+      send(String(repeating: "*", count: cost), channels[index])
+      tick()
+    }
+    send("more", channels[1])
+    send("less", channels[2])
+    // Their shares are paid after 80 ms and after 70, and each may be 10 ms ahead. Until now they have worked for 55.
+    loop.advanceTime(by: .milliseconds(6))
+    #expect(record.lines.last == "less")
+    loop.advanceTime(by: .milliseconds(10))
+    #expect(record.lines.last == "more")
+    channels.forEach(close)
+  }
+
   @Test func requestsOfAnAddressComeBeforeHandshakesAndBulksButNotForGood() throws {
     let channels = try (0..<9).map { _ in try connect("192.0.2.1") }
     for _ in 0..<4 { for channel in channels[6...] { send("", channel) } }
