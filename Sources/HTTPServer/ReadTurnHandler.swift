@@ -22,6 +22,8 @@ final class ReadTurnHandler: ChannelDuplexHandler {
   /// The bytes that wait, in one read after the other; empty for none.
   private var kept: [ByteBuffer] = []
   private var keptBytes = 0
+  /// Whether the client sends nothing more behind them.
+  private var keepsEnd = false
   private var isQueued = false
   private var reads = 0
   private var wantsRead = false
@@ -72,6 +74,10 @@ final class ReadTurnHandler: ChannelDuplexHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if isQueued, !kept.isEmpty, case .inputClosed? = event as? ChannelEvent {
+      keepsEnd = true
+      return
+    }
     passAll(context)
     context.fireUserInboundEventTriggered(event)
   }
@@ -99,6 +105,9 @@ final class ReadTurnHandler: ChannelDuplexHandler {
     guard !kept.isEmpty else { return }
     pass(context)
     finish(context)
+    guard keepsEnd, !isOver else { return }
+    keepsEnd = false
+    context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
   }
 
   private func pass(_ context: ChannelHandlerContext) {

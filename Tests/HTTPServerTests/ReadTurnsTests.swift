@@ -32,6 +32,10 @@ import Testing
       if text.contains("x") { context.close(promise: nil) }
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      record.lines.append("\(event)")
+    }
+
     func channelInactive(context: ChannelHandlerContext) { record.lines.append("gone") }
   }
 
@@ -145,6 +149,20 @@ import Testing
     tick()
     #expect(record.lines.last == "long" && turns.keptBytes == 0)
     for channel in [channels[0], channels[2]] { close(channel) }
+  }
+
+  /// Regression: whoever closed the sending side behind the bytes waited for nobody.
+  @Test func endOfWhatAClientSendsWaitsWithIt() throws {
+    let channels = try (0..<2).map { _ in try connect("192.0.2.1") }
+    send("*****", channels[0])
+    send("last", channels[1])
+    for channel in channels {
+      channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    }
+    #expect(record.lines == ["*****", "inputClosed"])
+    tick()
+    #expect(record.lines == ["*****", "inputClosed", "last", "inputClosed"])
+    channels.forEach(close)
   }
 
   /// Regression: such a read cost nothing, and what had come behind its bytes was handled after the end.
