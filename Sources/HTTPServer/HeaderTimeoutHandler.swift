@@ -134,12 +134,12 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   private static func request(beginningWith bytes: ByteBuffer) -> HTTPRequest? {
     let words = bytes.readableBytesView.prefix(beginningBytes)
       .split(maxSplits: 2, omittingEmptySubsequences: false) { $0 <= 0x20 }
-    guard words.count > 1, words[1].first == UInt8(ascii: "/"), words[1].allSatisfy({ $0 < 0x7F })
-    else { return nil }
+    guard words.count > 1, words[1].first == UInt8(ascii: "/") else { return nil }
+    // A byte beyond ASCII may be what the parser refuses.
+    let path = words[1].prefix { $0 != UInt8(ascii: "?") && $0 < 0x7F }
     // The method is unknown or does not count: the refusal has a body for each.
     return HTTPRequest(
-      method: .get, scheme: nil, authority: nil,
-      path: String(decoding: words[1].prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self))
+      method: .get, scheme: nil, authority: nil, path: String(decoding: path, as: UTF8.self))
   }
 
   /// Whether the bytes begin with a word of letters and a space: a method, perhaps an unknown one.

@@ -87,7 +87,8 @@ def test_refused_request_is_answered_as_couchdb_does(ported):
     malformed = (400, {"error": "bad_request", "reason": "The request is no HTTP/1.1 (RFC 9112)"})
     for base, head, (status, body) in (
             (url, "nonsense", malformed), (url, "FOO /x HTTP/1.1", method), (server.url, "FOO /couch/x HTTP/1.1", method),
-            (server.url, "FOO /couch?x HTTP/1.1", method), (server.url, "GET /couch/x HTTP/1.1\r\nA B: c", malformed)):
+            (server.url, "FOO /couch?x HTTP/1.1", method), (server.url, "GET /couch/é HTTP/1.1", malformed),
+            (server.url, "GET /couch/x HTTP/1.1\r\nA B: c", malformed)):
         server.url = base
         with connect(server) as connection:
             connection.sendall(head.encode() + b"\r\n\r\n")
