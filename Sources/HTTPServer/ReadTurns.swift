@@ -17,7 +17,7 @@ final class ReadTurns {
   /// How long the reads of one address may take before the loop looks at the other sockets.
   static let longestRun = TimeAmount.milliseconds(5)
   /// How long after its last read another address counts as using the loop.
-  static let sharing = TimeAmount.seconds(1)
+  static let sharing = TimeAmount.milliseconds(100)
   /// The longest time for which an address owes what it has used.
   static let longestDebt = TimeAmount.milliseconds(200)
   /// The most bytes that wait, of all connections; after that each keeps few.
