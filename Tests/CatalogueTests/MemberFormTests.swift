@@ -261,4 +261,15 @@ import Testing
     let names = columns.filter { $0.outcome == .leftOut }.map(\.name)
     #expect(names == expected)
   }
+
+  @Test func anObjectThatManyHotelsNameMakesNoFileMuchLarger() throws {
+    let hotels = (1...400).map {
+      #""Hotel:\#($0)":{"__typename":"Hotel","name":"A \#($0)","address":{"__ref":"Address:1"}}"#
+    }
+    let street = String(repeating: "x", count: 64 << 10)
+    let text =
+      #"{"ROOT_QUERY":{},"Address:1":{"street":"\#(street)"},\#(hotels.joined(separator: ","))}"#
+    let rows = try #require(LinkedObjects.rows(in: Array(text.utf8)))
+    #expect(rows.count > 7 << 20 && rows.count < 9 << 20)
+  }
 }

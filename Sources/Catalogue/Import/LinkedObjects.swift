@@ -9,11 +9,11 @@ struct LinkedObjects {
   private var objects: [String: JSONObject] = [:]
   /// The keys of the objects that are part of another one.
   private var parts: Set<String> = []
-  /// How many values may still be copied, so that no file becomes much larger than it is.
-  private var budget = 200_000
+  /// How many bytes may still be copied: a thousand hotels may name the same large object.
+  private var budget = 2 * longest
 
   /// The most members of an object that is looked at; copying one takes the square of them.
-  private static let mostMembers = 1_000
+  private static let mostMembers = 200
 
   /// The largest file whose objects are joined, in bytes.
   static let longest = 4 << 20
@@ -95,7 +95,7 @@ struct LinkedObjects {
 
   /// A value with the objects that it names.
   private mutating func resolved(_ value: JSONValue, depth: Int) -> JSONValue {
-    budget -= 1
+    budget -= Self.size(of: value)
     guard budget > 0 else { return value }
     switch value {
     case .array(let values): return .array(values.map { resolved($0, depth: depth) })
@@ -109,6 +109,16 @@ struct LinkedObjects {
       return .object(
         JSONObject(object.members.map { ($0.name, resolved($0.value, depth: depth)) }))
     default: return value
+    }
+  }
+
+  /// The bytes of a value without those of the values in it, about as they are written.
+  private static func size(of value: JSONValue) -> Int {
+    switch value {
+    case .string(let text): text.utf8.count + 8
+    case .number(let number): number.text.utf8.count + 8
+    case .object(let object): object.members.reduce(8) { $0 + $1.name.utf8.count }
+    case .array, .bool, .null: 8
     }
   }
 
