@@ -60,7 +60,7 @@ enum PriceForms {
       return scalar(value, currency: code)
     }
     for (letters, value) in members
-    where value.object != nil || value.array != nil {
+    where (value.object != nil || value.array != nil) && !amounts.contains(letters) {
       guard isContainer(letters: letters) || letters.hasPrefix("amount"),
         let found = amount(in: value, currency: currency, depth: depth - 1)
       else { continue }
