@@ -12,7 +12,7 @@ enum SearchStopWords {
     voor na przy och nära ve i we my our me us need want would like looking search searching find show book booking please some \
     any is are that has have having included inclusive incl inkl inklusive inclus compris incluido incluida incluso ich suche suchen \
     je cherche busco quiero cerco vorrei procuro zoek szukam ищу хочу нужен нужна em en met في من قرب \
-    upon med cu ile z з στο στη στην στον με में مع
+    upon med cu z з στο στη στην στον με में مع
     """)
   /// What every result is.
   static let kinds = words(

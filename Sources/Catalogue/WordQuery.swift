@@ -35,7 +35,7 @@ struct WordQuery {
     var key = ""
     /// What hotels have, as a search names it in another language, and in English.
     var offers: [(own: Form, names: [Form])] = []
-    /// The word before it in the text, if that does not count: `los`.
+    /// The article before it in the text, if that does not count: `los`.
     var before = ""
   }
 
@@ -116,7 +116,10 @@ struct WordQuery {
       var words = counted.map { index in
         let term = plain[index]
         var word = Self.word(term, expanded[index], isLast: !term.isClosed && term == plain.last)
-        if index > 0, !counted.contains(index - 1) { word.before = Self.key(plain[index - 1]) }
+        if index > 0, !counted.contains(index - 1) {
+          let before = Self.key(plain[index - 1])
+          if SortName.articles.contains(before) { word.before = before }
+        }
         return word
       }
       Self.addEnglishNames(of: counted.map { plain[$0] }, to: &words)
@@ -267,7 +270,9 @@ struct WordQuery {
       let texts = word.forms[0].text.split(separator: " ")
       let parts = texts.filter { $0.utf8.count > 1 }
       let isWhole = word.single != nil || texts.count < 2 || parts.isEmpty
-      if count > 1 || isWhole || !PlaceNames.all.meant(by: word.key).isEmpty {
+      let isName =
+        PlaceNames.all.isPlace(word.key) || !PlaceNames.all.meant(by: word.key).isEmpty
+      if count > 1 || isWhole || isName {
         units.append(Array(rest.prefix(count)))
       } else {
         units += parts.map { [Word(forms: [Form(text: String($0), isPrefix: false)], single: nil)] }

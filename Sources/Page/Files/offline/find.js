@@ -52,7 +52,7 @@ function withMost(hotels, words) {
     const count = [4, 3, 2].find(count => words[from + count - 1] && some(count).every(it => it.own && it.at === words[from].at)
       && (isPlace(some(count).map(it => it.own).join("")) || count < 3 && /^(st|saint|san|santa)$/.test(words[from].own))) ?? 1
     const { own, forms, at, key } = words[from], texts = forms[0].trim().split(" ")
-    const pieces = own || count > 1 || !texts[1] || meanings(key)[0] ? [] : texts.filter(it => it[1])
+    const pieces = own || count > 1 || !texts[1] || isPlace(key) || meanings(key)[0] ? [] : texts.filter(it => it[1])
     parts.push(...pieces[0] ? pieces.map(it => [{ forms: [it + " "], at, key: "" }]) : [some(count)])
     from += count
   }
