@@ -35,7 +35,7 @@ struct Vocabulary {
     }
   }
 
-  /// The most hotels with a word in another language that are counted. If so many have it, nobody needs the English one.
+  /// The most hotels with a word in another language that are counted. If more have the English one, that counts, too.
   static let mostCounted = 1_000
 
   private let connection: Connection
