@@ -27,6 +27,5 @@ const plain = {
 
 /** The reason of an error, or of an entry of the outbox, as a sentence for the user. */
 export function reason(error) {
-  const text = plain[error?.code ?? error?.error] ?? (error?.reason || error?.message || String(error))
-  return text.replace(/[^.!?。]$/, "$&.")
+  return (plain[error?.code ?? error?.error] ?? (error?.reason || error?.message || String(error))).replace(/[^.!?。]$/, "$&.")
 }
