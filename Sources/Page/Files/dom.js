@@ -13,7 +13,7 @@ const svgSpace = "http://www.w3.org/2000/svg"
 export function h(tag, props, ...children) {
   const [name, ...classes] = tag.split("."), element = document.createElement(name)
   if (classes.length) element.className = classes.join(" ")
-  if (typeof props !== "object" || props?.nodeType || Array.isArray(props)) [props, children] = [null, [props, ...children]]
+  if (typeof props !== "object" || props?.nodeType || Array.isArray(props)) props = void children.unshift(props)
   if (name === "button" && props?.onclick) element.type = "button"
   furnish(element, props, children)
   // People's words stand alone in these, in any script. Set last: it looks at all children.

@@ -86,8 +86,12 @@ export class View {
     })
   }
 
-  /** Uses the names of places that are kept. */
-  async usePlaces() { usePlaces((await this.#database.meta("places"))?.lines ?? "") }
+  /** Uses the names of places that are kept. Another version's may have another form, and are fetched anew. */
+  async usePlaces() {
+    const { url, lines } = await this.#database.meta("places") ?? {}
+    if (url === placesURL()) usePlaces(lines ?? "")
+    else if (url) this.keepPlaces().catch(() => {})
+  }
 
   /** Keeps the names of places of the server's present version, for searches without a network. */
   async keepPlaces() {
