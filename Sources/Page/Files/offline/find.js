@@ -45,14 +45,14 @@ function complete(word, hotels) {
 function withMost(hotels, words) {
   const parts = []
   // A single letter says nothing: "w Krakowie".
-  words = words.filter(({ key }) => !/^[a-z]$/.test(key))
+  words = words.filter(({ key }) => key[1] || key > "z")
   for (let from = 0; from < words.length;) {
     const some = count => words.slice(from, from + count)
     // A hotel in New Road has nothing of New York, and one in Saint-Florent nothing of Saint-Malo.
     const count = [4, 3, 2].find(count => words[from + count - 1] && some(count).every(it => it.own && it.at === words[from].at)
       && (isPlace(some(count).map(it => it.own).join("")) || count < 3 && /^(st|saint|san|santa)$/.test(words[from].own))) ?? 1
-    const { own, forms, at, key } = words[from], texts = forms[0].trim().split(" ")
-    const pieces = own || count > 1 || !texts[1] || isPlace(key) || meanings(key)[0] ? [] : texts.filter(it => it[1])
+    const { forms, at, key } = words[from], texts = forms[0].trim().split(" ")
+    const pieces = count > 1 || !texts[1] || isPlace(key) || meanings(key)[0] ? [] : texts.filter(it => it[1])
     parts.push(...pieces[0] ? pieces.map(it => [{ forms: [it + " "], at, key: "" }]) : [some(count)])
     from += count
   }
@@ -66,8 +66,8 @@ function withMost(hotels, words) {
   // A place that everybody knows, or one of a hotel.
   const isNamed = ({ name, words }) => hotels.some(it => isThere(it, words)) && (isPlace(name) || hotels.some(it => [it.city, it.state, it.country].map(key).includes(name)))
   const named = counted.filter(isNamed), others = counted.filter(it => !named.includes(it))
-  const there = named[0] ? hotels.filter(it => named.every(({ words }) => isThere(it, words))) : []
-  if (there[0]) {
+  const there = hotels.filter(it => named.every(({ words }) => isThere(it, words)))
+  if (named[0] && there[0]) {
     const some = there.filter(it => others.some(({ set }) => set.has(it)))
     return some[0] ? some : there
   }
