@@ -94,7 +94,9 @@ struct HotelForm {
       return findCity(name, text, and: outer)
     }
     if let key = NamedValues.labelledKey(name, value) {
-      if let match = HotelAliases.match(key.name.utf8), Self.parts.contains(match.meaning) {
+      if !key.text.isEmpty, let match = HotelAliases.match(key.name.utf8),
+        Self.parts.contains(match.meaning)
+      {
         offer(Source(name: name, value: .string(key.text), match: match))
       }
       return
@@ -258,7 +260,8 @@ struct HotelForm {
   /// Finds the price in a member that may have it. One whose name says that it is the price counts more.
   private mutating func findPrice(_ name: String, _ value: JSONValue, rank: Int = 0) {
     guard value.object != nil || value.array?.contains(where: { $0.object != nil }) == true,
-      PriceForms.isContainer(name), PriceForms.text(value) != nil
+      PriceForms.isContainer(name), let text = PriceForms.text(value),
+      PriceForms.isPrice(text, in: name)
     else { return }
     let full = Self.rankOfPriceContainers + rank
     offer(Source(name: name, value: value, match: .init(meaning: .price, rank: full)))

@@ -24,6 +24,16 @@ enum PriceForms {
       || ["rate", "rates", "rateinfo", "rateinfos"].contains(where: letters.hasSuffix)
   }
 
+  /// Whether what ``text(_:)`` finds in a member is a price. Without a currency, a rate is how good a hotel is, or how full, and
+  /// `corporate` is none.
+  static func isPrice(_ text: String, in name: String) -> Bool {
+    !HotelAliases.letters(of: name.utf8).hasSuffix("rate") || !isPlain(text)
+  }
+
+  private static func isPlain(_ text: String) -> Bool {
+    text.utf8.allSatisfy { "0123456789.,' -".utf8.contains($0) }
+  }
+
   private struct Amount {
     let text: String
     /// Nil for an amount that is not only a number.
@@ -74,7 +84,7 @@ enum PriceForms {
       text.utf8.contains(where: { (0x30...0x39).contains($0) }), !text.hasSuffix("%")
     else { return nil }
     // A text such as `€ 2,100` says its currency.
-    guard let currency, text.utf8.allSatisfy({ "0123456789.,' -".utf8.contains($0) }) else {
+    guard let currency, isPlain(text) else {
       return Amount(text: text, number: Double(text))
     }
     return Amount(text: currency + " " + text, number: Double(text))
