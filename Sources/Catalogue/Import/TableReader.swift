@@ -311,12 +311,18 @@ struct TableReader {
     guard let header, values.contains(where: { !$0.isEmpty }), !isCopyEnded,
       !TableLine.isDecoration(values, columns: header.names.count), !header.isRepeated(by: values)
     else { return nil }
-    if let place = TableLine.place(values, below: header, within: place) {
+    // A list that does not begin with a place is not divided by places: Georgia is a hotel.
+    if ordinal == 0 || isMarkdown || place != GroupedLists.Place(),
+      let place = TableLine.place(values, below: header, within: place)
+    {
       self.place = place
       return nil
     }
-    // Below a table of Markdown there may be text.
-    guard !isMarkdown || values.count > 1 else { return nil }
+    // Below a table of Markdown there may be text, or a heading that ends what is in a place.
+    guard !isMarkdown || values.count > 1 else {
+      if values[0].first == UInt8(ascii: "#") { place = GroupedLists.Place() }
+      return nil
+    }
     if ordinal == 0, !isCopy {
       guard !header.isRow(above: values) else { throw Self.notATable(line: rowLine - 1) }
       let below = TableHeader(values)
