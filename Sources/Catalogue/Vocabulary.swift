@@ -104,6 +104,9 @@ struct Vocabulary {
     ).first(.text(expression), .integer(most)) { row in Int(clamping: row.int64(0)) } ?? 0
   }
 
+  /// Whether so many hotels have a word that it is no mistake.
+  func isRight(_ word: String) throws -> Bool { try hotels(word) >= Self.right }
+
   private func hotels(_ word: String) throws -> Int64 {
     try connection.statement("SELECT hotels FROM vocabulary WHERE term = ?1").first(.text(word)) {
       row in row.int64(0)

@@ -69,7 +69,7 @@ extension WordQuery.Text {
       return try vocabulary.count(Self.place(of: [name]), atMost: 1) > 0
     }
     let names =
-      try word.before.isEmpty || isOfHotels(single)
+      try word.before.isEmpty || vocabulary.isRight(single) || isOfHotels(single)
       ? [] : vocabulary.alternatives(to: single).filter(isOfHotels)
     let isName =
       try word.whole != nil && PlaceNames.all.isPlace(single)
