@@ -65,15 +65,14 @@ function withMost(hotels, words) {
   if (found[0]) return found
   // A place that everybody knows, or one of a hotel.
   const isNamed = ({ name, words }) => hotels.some(it => isThere(it, words)) && (isPlace(name) || hotels.some(it => [it.city, it.state, it.country].map(key).includes(name)))
-  const named = counted.filter(isNamed), others = counted.filter(it => !named.includes(it))
-  const there = hotels.filter(it => named.every(({ words }) => isThere(it, words)))
+  const named = counted.filter(isNamed), there = hotels.filter(it => named.every(({ words }) => isThere(it, words)))
   if (named[0] && there[0]) {
-    const some = there.filter(it => others.some(({ set }) => set.has(it)))
+    const some = there.filter(it => counted.some(word => !named.includes(word) && word.set.has(it)))
     return some[0] ? some : there
   }
   const count = it => counted.filter(({ set }) => set.has(it)).length, most = Math.max(...hotels.map(count))
   // Of one word each, only the rare ones say something: "isle of skye".
-  const few = most < 2 && least < 2 ? Math.min(...counted.map(({ set }) => set.size)) * 4 : Infinity
+  const few = most < 2 ? Math.min(...counted.map(({ set }) => set.size)) * 4 : Infinity
   return most < least ? [] : hotels.filter(it => count(it) === most && counted.some(({ set }) => set.size <= few && set.has(it)))
 }
 

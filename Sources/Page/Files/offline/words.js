@@ -149,7 +149,7 @@ export function wanted(text, meanings, keepsSaid) {
   const last = ({ term }) => isOpen && term?.term === end.term && (term.length === 1 || [...term.at(-1)].length > 1) ? "" : " "
   // "w Londynie".
   const counted = withoutStops(plain.map((term, at) => ({ term, other: expanded[at], names: [], offers: [], key: term.join("") })), ({ term }) => term)
-    .filter(({ key }, at, all) => key[2] || !all[at + 1] || !meanings(all[at + 1].key).isCase)
+    .filter(({ key }, at, all) => key[2] || !meanings(all[at + 1]?.key ?? "").isCase)
   counted.forEach((_, from) => {
     for (let to = from + 1; to <= Math.min(from + 4, counted.length); to++) {
       const some = counted.slice(from, to), found = meanings(some.map(it => it.key).join("")), names = found.map(name => name + " ")
