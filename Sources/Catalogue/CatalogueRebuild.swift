@@ -20,12 +20,16 @@ enum CatalogueRebuild {
   }
 
   /// Replaces the catalogue's file.
-  /// - Throws: `busy` during an import; `damaged`, `storageFull`, `unavailable`. The old file remains then.
+  /// - Throws: `busy` during an import, or after one since the catalogue was opened; `damaged`, `storageFull`, `unavailable`.
+  ///   The present file remains then.
   static func run(
     _ catalogue: OpenCatalogue, in files: CatalogueFiles
   ) throws(CatalogueError) {
     let lock = try ImportLock(files)
     defer { withExtendedLifetime(lock) {} }
+    guard FileIdentity(path: files.database) == catalogue.identity else {
+      throw CatalogueError(.busy, "The hotel catalogue was just replaced.")
+    }
     files.removeDraft()
     do throws(CatalogueError) {
       try CatalogueError.translating { try write(catalogue, to: files.draft) }

@@ -1,4 +1,3 @@
-import Catalogue
 import Documents
 import Glibc
 import Hotels
@@ -6,6 +5,8 @@ import JSON
 import SQLite
 import TestSupport
 import Testing
+
+@testable import Catalogue
 
 @Suite struct EmbeddedCatalogueTests {
   @Test func anAbsentCatalogueIsMadeOfTheEmbeddedHotels() async throws {
@@ -98,6 +99,19 @@ import Testing
       let bytes = try fixture.directory.read("catalogue.sqlite")
       try await fixture.catalogue.prepare(at: later)
       #expect(try fixture.directory.read("catalogue.sqlite") == bytes)
+    }
+  }
+
+  @Test func anImportWhileAFormerCatalogueIsOpenIsNotReplacedByItsHotels() async throws {
+    try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
+      let files = CatalogueFiles(directory: fixture.directory.path)
+      let opened = try OpenCatalogue(files)
+      _ = try await fixture.importing(Rows.hotel(9, "Later"))
+      let error = #expect(throws: CatalogueError.self) {
+        try CatalogueRebuild.run(opened, in: files)
+      }
+      #expect(error?.code == .busy)
+      #expect(try await fixture.ids() == ["hotel_9"])
     }
   }
 
