@@ -202,8 +202,10 @@ package struct PlaceNames: Sendable {
     let nominatives = Self.nominatives(of: key)
     for other in nominatives {
       if let names = meanings[other] {
+        // A "balcony" is no case of the Spanish one.
         return Meaning(
-          names: names.union([other]), isOffer: offers.contains(other), isInflected: true)
+          names: names.union([other]), isOffer: offers.contains(other),
+          isInflected: !names.contains(key))
       }
     }
     let names = Set(nominatives.filter(isPlace))

@@ -111,13 +111,13 @@ const nominatives = text => /^[בלبل]/.test(text) ? [text.slice(1)] : tables(
 
 /**
  * English names of what a name in another language means, for a search.
- * @returns {string[] & {isOffer?: boolean, isCase?: string}} Whether hotels have it, and whether the name has an ending.
+ * @returns {string[] & {isOffer?: boolean, isCase?: boolean}} Whether hotels have it, and whether the name has an ending.
  */
 export function meanings(key) {
   const { meant, offers } = tables(), plain = endless(key), others = plain.some(it => meant.has(it)) || isPlace(key) ? [] : nominatives(key)
   const known = [...plain, ...others].find(it => meant.has(it))
   const names = known ? [...meant.get(known), ...others[0] ? [known] : []] : others.filter(isPlace)
-  return Object.assign(names, { isOffer: offers.has(known), isCase: others[0] && names[0] })
+  return Object.assign(names, { isOffer: offers.has(known), isCase: others[0] && names[0] && !names.includes(key) })
 }
 
 /** Whether a country, a state or a city has a name, as `key` makes it. */
