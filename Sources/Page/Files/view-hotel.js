@@ -15,14 +15,14 @@ import { listsOf, putOnLists } from "./to-lists.js"
 /** One hotel, and the lists to which the user can add it. */
 export async function show({ id }, signal) {
   const [hotel, bookmarks, known] = await Promise.all([client.hotel(id, { signal }), client.bookmarks(), listsOf(id)])
-  const own = bookmarks.find(bookmark => bookmark.id === hotel.id), kept = Boolean(own)
+  const own = bookmarks.find(bookmark => bookmark.id === hotel.id), kept = !!own
   const name = nameOf(hotel), amenities = amenitiesOf(hotel)
   const history = h("a.button", { href: `/bookmarks/${segment(hotel.id)}/history`, hidden: !kept }, t.history)
   const words = h("div", ownWords(own))
   const photos = h("div")
   let look
   const showPhotos = bookmark => {
-    const next = JSON.stringify([Boolean(bookmark), bookmark?.photos])
+    const next = JSON.stringify([!!bookmark, bookmark?.photos])
     if (next === look) return
     look = next
     refill(photos, ...bookmark ? [h("section.panel.stack", h("h2", t.yourPhotos), photosOf(bookmark, name))] : [])

@@ -60,7 +60,7 @@ export async function show({ id, title, query }, signal) {
   }
 
   const tick = (list, note, number, was) => attempt(() => client.putNote(list.id, title, ticked(note.markdown, number, was),
-    { draft: Boolean(note.draft), base: note.rev ?? null })).then(renew)
+    { draft: !!note.draft, base: note.rev ?? null })).then(renew)
 
   const publish = list => attempt(async () => {
     await client.settled((await client.publish(list.id, { title })).id)
@@ -99,7 +99,7 @@ export async function show({ id, title, query }, signal) {
         version(t.asAllSee, now.markdown, began)) : h("p.note", t.noteRemoved))
     }
     watch(note, list)
-    return h("form.stack.section.narrow", { onsubmit: () => save(Boolean(note?.draft)) },
+    return h("form.stack.section.narrow", { onsubmit: () => save(!!note?.draft) },
       labelled(t.note, words, h("p.hint", t.markdownNote)), changed, preview,
       h("div.row", h("button.main", note?.draft ? t.saveDraft : t.saveForAll),
         note?.draft ? null : h("button", { onclick: () => save(true) }, t.keepDraft), toggle, h("button.quiet", { onclick: done }, t.cancel)))

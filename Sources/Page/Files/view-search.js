@@ -41,7 +41,7 @@ export async function show({ query }, signal) {
   const sort = h("select", { name: "sort", onchange: () => { state.sort = sort.value; begin() } },
     [["", t.best], ["name", t.name], ["price", t.price], ["distance", t.byDistance]].map(([value, label]) =>
       h("option", { value, selected: state.sort === value, disabled: value === "distance" && !state.near }, label)))
-  const near = h("button", { "aria-pressed": String(Boolean(state.near)), onclick: () => toggleNear() }, icon("pin"), t.nearMe)
+  const near = h("button", { "aria-pressed": String(!!state.near), onclick: () => toggleNear() }, icon("pin"), t.nearMe)
 
   function address() {
     const wanted = { what: state.what.trim(), where: state.where.trim(), sort: state.sort, near: state.near, pages: state.pages > 1 ? state.pages : "" }
@@ -162,7 +162,7 @@ export async function show({ query }, signal) {
   }
 
   function showNear() {
-    near.setAttribute("aria-pressed", Boolean(state.near))
+    near.setAttribute("aria-pressed", !!state.near)
     sort.querySelector("[value=distance]").disabled = !state.near
     sort.value = state.sort
     begin()

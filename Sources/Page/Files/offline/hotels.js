@@ -22,7 +22,7 @@ export async function search(view, query, signal) {
   const { bookmarks, entries, isComplete } = await view.place("own")
   const isKnown = id => isComplete || entries.some(entry => !entry.list && entry.subject === id)
   const hotels = answer.hotels.map(hotel => (
-    { ...hotel, bookmarked: isKnown(hotel.id) ? bookmarks.has(hotel.id) : Boolean(hotel.bookmarked) }))
+    { ...hotel, bookmarked: isKnown(hotel.id) ? bookmarks.has(hotel.id) : !!hotel.bookmarked }))
   return { ...answer, hotels }
 }
 
