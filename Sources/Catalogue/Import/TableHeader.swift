@@ -20,14 +20,17 @@ struct TableHeader {
     let areVariables = texts.allSatisfy { $0.utf8.first == UInt8(ascii: "?") && $0.utf8.count > 1 }
     self.areVariables = areVariables
     var unique: Set<String> = []
+    // A line of one name, thirty thousand times, must not try each number for each of them.
+    var numbers: [String: Int] = [:]
     names = Self.withoutTable(texts).map { text in
       let name = areVariables ? String(text.dropFirst()) : text
       guard !name.isEmpty else { return nil }
-      var (numbered, number) = (name, 2)
+      var (numbered, number) = (name, numbers[name] ?? 2)
       while !unique.insert(numbered).inserted {
         numbered = "\(name) \(number)"
         number += 1
       }
+      numbers[name] = number
       return numbered
     }
     var meanings = names.map { $0.flatMap { HotelAliases.match($0.utf8)?.meaning } }
