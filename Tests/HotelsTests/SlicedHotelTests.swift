@@ -64,16 +64,24 @@ import Testing
     #expect(try await sliced.ids() == fixture.ids())
   }
 
-  @Test(.bug(id: "35/27")) func longListIsReadInSeveralSlices() async throws {
-    let fixture = try HotelFixture()
-    let ids = (0..<200).map { "\"h\($0)\"" }.joined(separator: ",")
-    try await fixture.put("bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":[\#(ids)]}"#)
+  /// The user's store opened by itself, with what its storage counts.
+  private func reopened(
+    _ fixture: HotelFixture
+  ) async throws -> (storage: MemoryStorage, store: DocumentStore) {
     await fixture.stores.close()
     let storage = try #require(
       try await fixture.engine.open(fixture.user, creating: false) as? MemoryStorage)
     let store = DocumentStore(
       name: fixture.user, storage: storage, limits: .standard(for: fixture.user),
       now: { fixture.clock.now })
+    return (storage, store)
+  }
+
+  @Test(.bug(id: "35/27")) func longListIsReadInSeveralSlices() async throws {
+    let fixture = try HotelFixture()
+    let ids = (0..<200).map { "\"h\($0)\"" }.joined(separator: ",")
+    try await fixture.put("bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":[\#(ids)]}"#)
+    let (storage, store) = try await reopened(fixture)
     let lists = try await fixture.engine.inShortestSlices {
       try await store.read(inSlices: ListReader()) { reader, view in try reader.read(view) }
     }
@@ -89,12 +97,7 @@ import Testing
     let ids = (0..<count).map { "\"hotel\($0)\"" }.joined(separator: ",")
     try await fixture.put(
       "bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":[\#(ids)],"n":1}"#)
-    await fixture.stores.close()
-    let storage = try #require(
-      try await fixture.engine.open(fixture.user, creating: false) as? MemoryStorage)
-    let store = DocumentStore(
-      name: fixture.user, storage: storage, limits: .standard(for: fixture.user),
-      now: { fixture.clock.now })
+    let (storage, store) = try await reopened(fixture)
     let (first, new) = (try #require(HotelID("hotel0")), try #require(HotelID("new")))
     let before = storage.reads.counts.commits
     try await store.change([], at: fixture.clock.now, as: .server) { edit in
