@@ -4,6 +4,7 @@ import uuid
 import pytest
 from axe_selenium_python import Axe
 from browsing import CLIENT
+from slices import first
 
 LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz"
 HOTEL = f"const done = arguments[0]; {CLIENT}.then(({{ client }}) => client.bookmarks()).then(it => done(it[0].id))"
@@ -17,9 +18,7 @@ def violations(page):
     return page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": RUN, "awaitPromise": True, "returnByValue": True})["result"]["value"]
 
 
-@pytest.mark.parametrize("width, dark", [
-    (320, True), (1200, False), pytest.param(320, False, marks=pytest.mark.nightly),
-    pytest.param(1200, True, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("width, dark", first(1, [(320, True), (1200, False), (320, False), (1200, True)]))
 def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dark):
     page = browser(width=width, dark=dark)
     page.visit("/?where=Paris")

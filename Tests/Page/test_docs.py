@@ -8,6 +8,7 @@ import urllib.request
 import pytest
 from axe_selenium_python import Axe
 from selenium.webdriver.common.keys import Keys
+from slices import first
 from waiting import PATIENCE
 
 
@@ -82,7 +83,7 @@ def test_one_click_gives_a_token_that_stays_until_the_tab_is_closed(browser, ser
 COMMANDS = {"curl": ["bash"], "JavaScript": ["node", "--input-type=module", "-"], "Python": [sys.executable, "-"]}
 
 
-@pytest.mark.parametrize("language", ["curl", "JavaScript", pytest.param("Python", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("language", first(2, ["curl", "JavaScript", "Python"]))
 def test_programs_run_as_they_are(browser, language):
     page = browser().visit("/docs#createGuest")
     token = None
@@ -144,8 +145,7 @@ def test_a_schema_within_itself_opens_as_deep_as_one_likes(browser):
     page.find("details.more[open] .field")
 
 
-@pytest.mark.parametrize("width, height, dark", [
-    (320, 640, False), (1360, 900, True), pytest.param(390, 844, True, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("width, height, dark", first(1, [(320, 640, True), (1360, 900, False), (390, 844, True)]))
 def test_nothing_is_out_of_reach(browser, width, height, dark):
     page = browser(width=width, height=height, dark=dark)
     for path in ("/docs", "/docs#putBookmark", "/docs#tag/couch", "/docs#book/Receipts", "/docs#limits"):

@@ -6,6 +6,7 @@ import requests
 
 from people import some_name
 from server import ROOT
+from slices import first
 
 FILES = ROOT / "Sources/Page/Files"
 LANGUAGES = ["en", "de", "ja"]
@@ -81,7 +82,7 @@ def of_a_user(server, name):
     return path
 
 
-@pytest.mark.parametrize(("language", "width"), [("ja", 1200), ("de", 390)])
+@pytest.mark.parametrize(("language", "width"), first(1, [("de", 390), ("ja", 1200)]))
 def test_views_are_in_the_browsers_language(browser, server, language, width):
     name = some_name()
     path = of_a_user(server, name)

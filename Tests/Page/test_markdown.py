@@ -3,17 +3,17 @@
 MODULE = "import(new URL('markdown.js', document.querySelector('script[type=module]').src))"
 
 HEAVY = {
-    "strong that never ends": "'**a'.repeat(80000)",
-    "a heading with blanks": "'# a' + ' '.repeat(240000) + 'x'",
-    "open brackets": "'['.repeat(240000)",
-    "open brackets before half an address": "'['.repeat(120000) + '](' + 'a'.repeat(120000)",
-    "half links": "'[]('.repeat(80000)",
-    "deleted text that never ends": "'~~a '.repeat(60000)",
-    "empty lines": "'\\n'.repeat(240000)",
-    "quotes in quotes": "'> '.repeat(120000) + 'x'",
-    "items": "'- a\\n'.repeat(60000)",
-    "lines of one paragraph": "'a\\n'.repeat(120000)",
-    "a wide table of empty rows": "'|a'.repeat(2000) + '\\n' + '|-'.repeat(2000) + '|\\n' + '|\\n'.repeat(100000)",
+    "strong that never ends": "'**a'.repeat(8000)",
+    "a heading with blanks": "'# a' + ' '.repeat(24000) + 'x'",
+    "open brackets": "'['.repeat(24000)",
+    "open brackets before half an address": "'['.repeat(12000) + '](' + 'a'.repeat(12000)",
+    "half links": "'[]('.repeat(8000)",
+    "deleted text that never ends": "'~~a '.repeat(6000)",
+    "empty lines": "'\\n'.repeat(24000)",
+    "quotes in quotes": "'> '.repeat(12000) + 'x'",
+    "items": "'- a\\n'.repeat(6000)",
+    "lines of one paragraph": "'a\\n'.repeat(12000)",
+    "a wide table of empty rows": "'|a'.repeat(2000) + '\\n' + '|-'.repeat(2000) + '|\\n' + '|\\n'.repeat(10000)",
     "items in items": "Array.from({ length: 600 }, (_, depth) => ' '.repeat(depth) + '- a').join('\\n')",
 }
 
