@@ -141,12 +141,17 @@ final class PostgresStorage: StoreStorage {
   private func shared<Value>(_ query: (any StoreView) throws -> Value) async throws -> Value? {
     let rows = identity
     let read = InlineRead(of: rows.number, epoch: rows.epoch)
+    let loaded = LoadedDocuments(read: read.document)
+    func run() -> Result<Value, any Error> {
+      Result {
+        try query(PostgresView(source: read, now: now, loaded: loaded, sizes: sizes, work: nil))
+      }
+    }
     do {
-      let view = InlineView(read: read, now: now)
-      let early = Result { try query(view) }
+      let early = run()
       guard let call = read.call else { return read.needsMore ? nil : try early.get() }
       read.take(try await reads.rows(call))
-      let outcome = Result { try query(view) }
+      let outcome = run()
       return read.needsMore ? nil : try outcome.get()
     } catch let error as ServiceError where error.code == .absent || error.code == .damaged {
       return nil

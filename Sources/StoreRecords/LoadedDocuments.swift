@@ -49,15 +49,17 @@ package final class LoadedDocuments {
   }
 
   private let read: (DocumentID) throws -> Found?
-  private let ids: Set<DocumentID>
+  private let ids: Set<DocumentID>?
   private var known: [DocumentID: Found?]
 
   /// Creates a collection for an update. No document is read yet.
-  /// - Parameter read: reads a document from its row; nil when the id was never used.
-  package init(_ ids: Set<DocumentID>, read: @escaping (DocumentID) throws -> Found?) {
+  /// - Parameters:
+  ///   - ids: the documents that the update loads; nil for any.
+  ///   - read: reads a document from its row; nil when the id was never used.
+  package init(_ ids: Set<DocumentID>? = nil, read: @escaping (DocumentID) throws -> Found?) {
     self.ids = ids
     self.read = read
-    known = Dictionary(minimumCapacity: ids.count)
+    known = Dictionary(minimumCapacity: ids?.count ?? 1)
   }
 
   /// A document, `.some(nil)` when its id was never used; nil when it is not one of those that the update loads: read
@@ -65,7 +67,7 @@ package final class LoadedDocuments {
   /// - Throws: `integrity` when columns differ from what was written.
   package func loaded(_ id: DocumentID) throws -> Found?? {
     if let known = known[id] { return known }
-    guard ids.contains(id) else { return nil }
+    guard ids?.contains(id) ?? true else { return nil }
     let document = try read(id)
     known[id] = .some(document)
     return .some(document)

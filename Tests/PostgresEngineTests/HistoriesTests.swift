@@ -62,7 +62,9 @@ import Testing
       }
       // A read of the whole history outside of an update.
       let read = InlineRead(of: name.number, epoch: name.epoch)
-      let view = InlineView(read: read, now: Timestamp(milliseconds: 1))
+      let view = PostgresView(
+        source: read, now: Timestamp(milliseconds: 1),
+        loaded: LoadedDocuments(read: read.document), sizes: StoreSize(), work: nil)
       #expect(throws: InlineRead.NeedsMore.self) { try view.newest(ids[0]) }
       read.take(try connection.run([try #require(read.call)])[0])
       #expect(try view.newest(ids[0])?.winner?.revision.generation == 102)

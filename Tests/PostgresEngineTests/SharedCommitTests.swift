@@ -80,7 +80,9 @@ import Testing
       }
       #expect(try await store.sequences() == Array(31...50))
       let read = InlineRead(of: name.number, epoch: name.epoch)
-      let view = InlineView(read: read, now: Timestamp(milliseconds: 1))
+      let view = PostgresView(
+        source: read, now: Timestamp(milliseconds: 1),
+        loaded: LoadedDocuments(read: read.document), sizes: StoreSize(), work: nil)
       #expect(throws: InlineRead.NeedsMore.self) { try view.document(ids[0]) }
       read.take(try connection.run([try #require(read.call)])[0])
       #expect(try view.document(ids[0])?.sequence == 31)
