@@ -91,11 +91,11 @@ final class ConnectionPool: Sendable {
 
   /// Prevents the use of a connection until its server is done with it.
   private func withdraw(_ permit: Int) {
-    counters.hung.add(1, ordering: .relaxed)
+    counters.count { $0.hung += 1 }
     permits.withdraw(permit)
     Work.background { [self] in
       while await !sessions[permit].isUsable() { try? await Task.sleep(for: Self.checkInterval) }
-      counters.hung.subtract(1, ordering: .relaxed)
+      counters.count { $0.hung -= 1 }
       permits.restore(permit)
     }
   }

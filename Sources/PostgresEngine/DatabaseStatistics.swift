@@ -29,44 +29,31 @@ package struct DatabaseStatistics: Sendable, Equatable {
 
 /// Counters that any thread may increase.
 final class DatabaseCounters: Sendable {
-  let commits = Atomic(0)
-  let updates = Atomic(0)
-  let unknown = Atomic(0)
-  let lost = Atomic(0)
-  /// The cases of damage that were repaired; that could not be repaired without loss; of values that were removed.
-  let repaired = Atomic(0), damage = Atomic(0), dropped = Atomic(0)
-  /// The connections that can't be used at present, because a server is at work for them and does not answer.
-  let hung = Atomic(0)
-  /// The open connections of the pool.
-  let open = Atomic(0)
+  private let counts = Mutex(DatabaseStatistics())
   /// The callers that have a connection of the pool.
   let inUse = Atomic(0)
   private let fullDisk = Mutex<ContinuousClock.Instant?>(nil)
 
   /// The counts for the operator.
   var statistics: DatabaseStatistics {
-    var found = DatabaseStatistics()
-    found.commits = commits.load(ordering: .relaxed)
-    found.updates = updates.load(ordering: .relaxed)
-    found.unknown = unknown.load(ordering: .relaxed)
-    found.lost = lost.load(ordering: .relaxed)
-    found.connections = open.load(ordering: .relaxed)
-    found.repaired = repaired.load(ordering: .relaxed)
-    found.damaged = damage.load(ordering: .relaxed)
-    found.dropped = dropped.load(ordering: .relaxed)
-    found.hung = hung.load(ordering: .relaxed)
+    var found = counts.withLock { $0 }
     found.idle = max(0, found.connections - found.hung - inUse.load(ordering: .relaxed))
     return found
   }
+
+  /// Changes counts.
+  func count(_ change: (inout DatabaseStatistics) -> Void) { counts.withLock { change(&$0) } }
 
   /// Notes that the database has just refused a write because its disk is full.
   func noteFullDisk() { fullDisk.withLock { $0 = .now } }
 
   /// Counts what a repair has found.
   func note(_ outcome: RepairOutcome) {
-    repaired.add(outcome.repaired, ordering: .relaxed)
-    damage.add(outcome.lost.count + outcome.left, ordering: .relaxed)
-    dropped.add(outcome.dropped, ordering: .relaxed)
+    count { counts in
+      counts.repaired += outcome.repaired
+      counts.damaged += outcome.lost.count + outcome.left
+      counts.dropped += outcome.dropped
+    }
   }
 
   /// Whether the database has refused a write because its disk is full, within this time before now.

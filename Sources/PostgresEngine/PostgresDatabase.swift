@@ -27,7 +27,7 @@ package final class PostgresDatabase: StorageEngine {
   /// A store needs no file descriptor; the connections have them.
   package let descriptorsPerStore = 0
   package let isShared = true
-  package var knownDamage: Int { writePool.counters.damage.load(ordering: .relaxed) }
+  package var knownDamage: Int { writePool.counters.statistics.damaged }
   /// Why this node can't use the database any more, as since a newer version of the service has changed its tables.
   package var refusal: ServiceError? { address.servers.refusal }
   package var writesOnOneDisk: Bool { isOnOneDisk.load(ordering: .relaxed) }

@@ -90,13 +90,13 @@ extension PostgresStorage {
       }
       if writer.hasWritten {
         try transaction.commit(at: now.milliseconds)
-        writePool.counters.commits.add(1, ordering: .relaxed)
+        writePool.counters.count { $0.commits += 1 }
         notices.add(.changed, name)
       } else {
         transaction.undo()
       }
     } catch let error as ServiceError where error.code == .outcomeUnknown {
-      writePool.counters.unknown.add(1, ordering: .relaxed)
+      writePool.counters.count { $0.unknown += 1 }
       notices.add(.changed, name)
       // The first write may not be committed. The updates after it have read its result.
       for index in outcomes.indices.dropFirst(firstWrite ?? 0) {
@@ -111,7 +111,7 @@ extension PostgresStorage {
       if case .success = outcome { done += 1 }
       update.finish(outcome)
     }
-    writePool.counters.updates.add(done, ordering: .relaxed)
+    writePool.counters.count { $0.updates += done }
     batch.drop(outcomes.count)
   }
 

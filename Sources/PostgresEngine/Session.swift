@@ -91,14 +91,14 @@ private struct ConnectionHolder {
   var connection: Connection? {
     didSet {
       guard let counted, (connection == nil) != (oldValue == nil) else { return }
-      counted.open.add(connection == nil ? -1 : 1, ordering: .relaxed)
+      counted.count { $0.connections += connection == nil ? -1 : 1 }
     }
   }
 
   /// Closes a connection that can't be used any more.
   mutating func drop(_ counters: DatabaseCounters) {
     connection = nil
-    counters.lost.add(1, ordering: .relaxed)
+    counters.count { $0.lost += 1 }
   }
 
   mutating func connected(

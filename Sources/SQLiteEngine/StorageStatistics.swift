@@ -1,6 +1,5 @@
 import NIOConcurrencyHelpers
 package import Stores
-import Synchronization
 
 /// The engine's counts since it was opened, for metrics.
 package struct StorageStatistics: Sendable, Equatable {
@@ -29,16 +28,10 @@ package struct StorageStatistics: Sendable, Equatable {
 final class StorageCounters: Sendable {
   /// The counts of stores when they were last open.
   let figures = KnownCounts()
-  private let commits = Atomic<Int>(0)
-  private let updates = Atomic<Int>(0)
-  private let openings = Atomic<Int>(0)
-  private let creations = Atomic<Int>(0)
-  private let failures = NIOLockedValueBox<[ServiceError.Code: Int]>([:])
-  private let damage = NIOLockedValueBox(Found())
+  private let state = NIOLockedValueBox(State())
 
-  /// The results of all checks for damage.
-  private struct Found {
-    var sum = RepairOutcome()
+  private struct State {
+    var counts = StorageStatistics()
     /// The number of values that the last check of each file left damaged.
     var left: [String: Int] = [:]
     /// The findings that were not yet taken for the log.
@@ -48,60 +41,54 @@ final class StorageCounters: Sendable {
   /// The most findings that wait for the log.
   private static let maximumNewFindings = 100
 
-  /// Counts a commit of a number of updates.
-  func countCommit(of count: Int) {
-    commits.wrappingAdd(1, ordering: .relaxed)
-    updates.wrappingAdd(count, ordering: .relaxed)
+  /// Changes counts.
+  func count(_ change: (inout StorageStatistics) -> Void) {
+    state.withLockedValue { change(&$0.counts) }
   }
-
-  /// Counts an opened store.
-  func countOpening() { openings.wrappingAdd(1, ordering: .relaxed) }
-
-  /// Counts a created store.
-  func countCreation() { creations.wrappingAdd(1, ordering: .relaxed) }
 
   /// Counts a failed call if the disk or a file caused the failure.
   func countFailure(_ error: any Error) {
     guard let error = ServiceError(error), error.code.isOfStorage else { return }
-    failures.withLockedValue { $0[error.code, default: 0] += 1 }
+    count { $0.failures[error.code, default: 0] += 1 }
   }
 
   /// Adds the result of a check.
   /// - Parameter file: the store's file.
   func count(_ outcome: RepairOutcome, in file: String) {
-    damage.withLockedValue { damage in
-      damage.sum += outcome
-      damage.left[file] = outcome.left > 0 ? outcome.left : nil
-      for reason in outcome.messages where damage.newFindings.count < Self.maximumNewFindings {
-        damage.newFindings.append(ScrubFinding(file: file, reason: reason))
+    state.withLockedValue { state in
+      state.counts.repaired += outcome.repaired
+      state.counts.setAside += outcome.lost.count
+      state.counts.dropped += outcome.dropped
+      state.left[file] = outcome.left > 0 ? outcome.left : nil
+      for reason in outcome.messages where state.newFindings.count < Self.maximumNewFindings {
+        state.newFindings.append(ScrubFinding(file: file, reason: reason))
       }
     }
   }
 
   /// Counts a file that a check could not read as damaged, until another check of it ends.
   func countUnreadable(_ file: String) {
-    damage.withLockedValue { $0.left[file] = max(1, $0.left[file] ?? 0) }
+    state.withLockedValue { $0.left[file] = max(1, $0.left[file] ?? 0) }
   }
 
   /// Forgets what was left damaged in a file that was erased.
-  func forgetDamage(in file: String) { damage.withLockedValue { $0.left[file] = nil } }
+  func forgetDamage(in file: String) { state.withLockedValue { $0.left[file] = nil } }
 
   /// Returns the findings since the last call, at most ``maximumNewFindings``.
   func takeNewFindings() -> [ScrubFinding] {
-    damage.withLockedValue { damage in
-      defer { damage.newFindings = [] }
-      return damage.newFindings
+    state.withLockedValue { state in
+      defer { state.newFindings = [] }
+      return state.newFindings
     }
   }
 
   /// The counts so far.
   var statistics: StorageStatistics {
-    let (sum, left) = damage.withLockedValue { ($0.sum, $0.left.values.reduce(0, +)) }
-    return StorageStatistics(
-      commits: commits.load(ordering: .relaxed), updates: updates.load(ordering: .relaxed),
-      openings: openings.load(ordering: .relaxed), creations: creations.load(ordering: .relaxed),
-      failures: failures.withLockedValue { $0 }, repaired: sum.repaired, setAside: sum.lost.count,
-      dropped: sum.dropped, left: left)
+    state.withLockedValue { state in
+      var found = state.counts
+      found.left = state.left.values.reduce(0, +)
+      return found
+    }
   }
 }
 

@@ -100,7 +100,11 @@ extension StoreFile {
     if writer.hasWritten {
       if next != header { try next.write(to: connection) }
       try clock.blocking { try connection.commit() }
-      counters.countCommit(of: outcomes.count { (try? $0.get()) != nil })
+      let updates = outcomes.count { (try? $0.get()) != nil }
+      counters.count { counts in
+        counts.commits += 1
+        counts.updates += updates
+      }
     } else {
       try connection.rollback()
     }

@@ -119,7 +119,7 @@ extension StoreFile {
     header = opened.header
     isReadOnly = opened.isReadOnly
     hasOldLog = opened.hasOldLog
-    counters.countOpening()
+    counters.count { $0.openings += 1 }
     counters.figures.note(header)
   }
 
@@ -135,7 +135,7 @@ extension StoreFile {
       try directory.makeDirectory(of: file)
       try file.create(image)
     }
-    counters.countCreation()
+    counters.count { $0.creations += 1 }
     adopt(
       try Connection.openingSound(file, as: blank) { connection in
         try StoreHeader(readingFrom: connection)
