@@ -18,35 +18,49 @@ struct SQLiteView: RowView {
 
   func document(_ id: DocumentID) throws -> Document? {
     if let known = try loaded?.loaded(id) { return try known.map { try $0.row.document($0.body) } }
-    return try rows.document(id).map { found in try found.row.document(found.body) }
+    return try rows.document(id).map { found in try found.row.document(found.content) }
   }
 
-  func documents(
-    _ range: DocumentRange, _ visit: (Document) throws -> Bool
-  ) throws {
+  func documents(_ range: DocumentRange, _ visit: (Document) throws -> Bool) throws {
     try rows.walk(range) { row, body in try visit(row.document(body)) }
   }
 
   func changes(after sequence: Int64, limit: Int) throws -> [Change] {
-    try rows.changes(after: sequence, limit: max(limit, 0)).map(\.change)
+    try rows.connection.statement(
+      StoredDocument.selected, "FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2"
+    ).all(.integer(sequence), .integer(max(limit, 0)), row: Self.change)
   }
 
   func changedDocuments(
     after sequence: Int64, limit: Int, _ visit: (Document) throws -> Bool
   ) throws {
-    try rows.walk(after: sequence, limit: max(limit, 0)) { row, body in
-      try visit(row.document(body))
+    let statement = try rows.connection.statement(
+      StoredDocument.selected,
+      ", body FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
+    try statement.bind(sequence, at: 1)
+    try statement.bind(Int64(max(limit, 0)), at: 2)
+    defer { statement.reset() }
+    while try statement.step() {
+      let (row, body) = try StoredDocument.reading(statement.row).withContent()
+      guard try visit(row.document(body)) else { return }
     }
   }
 
-  func changes(
-    ofType type: String, after sequence: Int64, limit: Int
-  ) throws -> [Change] {
-    try rows.changes(ofType: type, after: sequence, limit: max(limit, 0)).map(\.change)
+  func changes(ofType type: String, after sequence: Int64, limit: Int) throws -> [Change] {
+    try rows.connection.statement(
+      StoredDocument.selected,
+      "FROM documents WHERE type = ?1 AND is_deleted = 0 AND sequence > ?2 ORDER BY sequence LIMIT ?3"
+    ).all(.text(type), .integer(sequence), .integer(max(limit, 0)), row: Self.change)
   }
 
   func changes(upTo sequence: Int64, limit: Int) throws -> [Change] {
-    try rows.changes(upTo: sequence, limit: max(limit, 0)).map(\.change)
+    try rows.connection.statement(
+      StoredDocument.selected, "FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2"
+    ).all(.integer(sequence), .integer(max(limit, 0)), row: Self.change)
+  }
+
+  private static func change(_ row: borrowing Row) throws -> Change {
+    try StoredDocument.reading(row).verified().change
   }
 
   func changeCount(after sequence: Int64) throws -> Int64 {
@@ -56,9 +70,7 @@ struct SQLiteView: RowView {
     return try rows.count(after: sequence, last: header.newest, documents: all)
   }
 
-  func count(
-    _ range: DocumentRange, among ids: Int
-  ) throws -> (count: Int, last: DocumentID?) {
+  func count(_ range: DocumentRange, among ids: Int) throws -> (count: Int, last: DocumentID?) {
     try rows.count(range, among: ids)
   }
 
@@ -69,11 +81,25 @@ struct SQLiteView: RowView {
   }
 
   func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) {
-    try rows.localUsage(of: prefix, at: now)
+    guard try rows.has(.locals) else { return (0, 0) }
+    // "0" is the byte after "/", so the ids in this range are those with the prefix.
+    return try rows.connection.statement(
+      """
+      SELECT count(*), coalesce(sum(length(body)), 0) FROM locals
+      WHERE id >= ?1 AND id < ?2 AND (expires IS NULL OR expires > ?3)
+      """
+    ).first(
+      .text(prefix), .text(prefix.dropLast() + "0"), .integer(now.milliseconds)
+    ) { row in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
   }
 
   func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] {
-    try rows.expiredLocals(at: moment, limit: max(limit, 0))
+    guard try rows.has(.locals) else { return [] }
+    return try rows.connection.statement(
+      "SELECT id FROM locals WHERE expires IS NOT NULL AND expires <= ?1 LIMIT ?2"
+    ).all(.integer(moment.milliseconds), .integer(max(limit, 0))) { row in
+      LocalID(stored: try row.string(0))
+    }
   }
 
   func indexedSequence(_ index: IndexID) throws -> Int64? {

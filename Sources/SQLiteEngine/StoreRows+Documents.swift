@@ -6,76 +6,42 @@ import StoreRecords
 extension StoreRows {
   /// A document's columns and its body; nil when no document has the id.
   /// - Throws: `integrity` for columns that fail their checksum.
-  func document(_ id: DocumentID) throws -> (row: StoredDocument, body: [UInt8])? {
-    let found = try connection.statement(
+  func document(_ id: DocumentID) throws -> (row: StoredDocument, content: [UInt8])? {
+    try connection.statement(
       StoredDocument.selected, ", body FROM documents WHERE id = ?1"
-    ).first(.text(id.text)) { row in StoredDocument.reading(row) }
-    guard let found else { return nil }
-    return (try found.verified(), found.content)
+    ).first(.text(id.text)) { row in try StoredDocument.reading(row).withContent() }
   }
 
   /// A document's columns; nil when no document has the id.
   /// - Throws: `integrity` for columns that fail their checksum.
   func head(_ id: DocumentID) throws -> StoredDocument? {
-    let found = try connection.statement(
+    try connection.statement(
       StoredDocument.selected, "FROM documents WHERE id = ?1"
-    ).first(.text(id.text)) { row in StoredDocument.reading(row) }
-    return try found?.verified()
+    ).first(.text(id.text)) { row in try StoredDocument.reading(row).verified() }
   }
 
   /// A document with its body and its tree, as the writer needs it; nil when no document has the id.
   /// - Throws: `integrity` for columns that fail their checksum.
   func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
-    let found = try connection.statement(
+    try connection.statement(
       StoredDocument.selected, ", body, tree, arrival FROM documents WHERE id = ?1"
     ).first(.text(id.text)) { row in
-      (document: StoredDocument.reading(row), tree: row.bytes(13), arrival: row.bytes(14))
+      let (document, body) = try StoredDocument.reading(row).withContent()
+      return LoadedDocuments.Found(
+        row: document,
+        body: StoredBody(
+          bytes: body, checksum: document.bodyChecksum,
+          arrival: StoredArrival(bytes: row.bytes(14))),
+        encodedTree: row.bytes(13))
     }
-    guard let found else { return nil }
-    let row = try found.document.verified()
-    return LoadedDocuments.Found(
-      row: row,
-      body: StoredBody(
-        bytes: found.document.content, checksum: row.bodyChecksum,
-        arrival: StoredArrival(bytes: found.arrival)),
-      encodedTree: found.tree)
   }
 
   /// A document's columns and its encoded tree; nil when no document has the id.
   /// - Throws: `integrity` for columns that fail their checksum.
-  func history(_ id: DocumentID) throws -> (row: StoredDocument, tree: [UInt8])? {
-    let found = try connection.statement(
+  func history(_ id: DocumentID) throws -> (row: StoredDocument, content: [UInt8])? {
+    try connection.statement(
       StoredDocument.selected, ", tree FROM documents WHERE id = ?1"
-    ).first(.text(id.text)) { row in StoredDocument.reading(row) }
-    guard let found else { return nil }
-    return (try found.verified(), found.content)
-  }
-
-  /// The documents that changed after a sequence number, in order.
-  func changes(after sequence: Int64, limit: Int) throws -> [StoredDocument] {
-    try connection.statement(
-      StoredDocument.selected, "FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2"
-    ).all(.integer(sequence), .integer(limit)) { row in StoredDocument.reading(row) }
-      .map { row in try row.verified() }
-  }
-
-  /// The documents whose last change is at or before a sequence number, newest first.
-  func changes(upTo sequence: Int64, limit: Int) throws -> [StoredDocument] {
-    try connection.statement(
-      StoredDocument.selected, "FROM documents WHERE sequence <= ?1 ORDER BY sequence DESC LIMIT ?2"
-    ).all(.integer(sequence), .integer(limit)) { row in StoredDocument.reading(row) }
-      .map { row in try row.verified() }
-  }
-
-  /// The live documents of one type that changed after a sequence number, in order.
-  func changes(
-    ofType type: String, after sequence: Int64, limit: Int
-  ) throws -> [StoredDocument] {
-    try connection.statement(
-      StoredDocument.selected,
-      "FROM documents WHERE type = ?1 AND is_deleted = 0 AND sequence > ?2 ORDER BY sequence LIMIT ?3"
-    ).all(.text(type), .integer(sequence), .integer(limit)) { row in StoredDocument.reading(row) }
-      .map { row in try row.verified() }
+    ).first(.text(id.text)) { row in try StoredDocument.reading(row).withContent() }
   }
 
   /// Replaces a document's row. The new row has a new sequence number, so it is the last of the table.

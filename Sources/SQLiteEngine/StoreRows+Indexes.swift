@@ -100,9 +100,7 @@ extension StoreRows {
   func walk(
     _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
   ) throws {
-    guard let number = try number(of: index) else {
-      return
-    }
+    guard let number = try number(of: index) else { return }
     let statement = try entries(range)
     try statement.bind(number, at: 1)
     try statement.bind(range.start, at: 2)
@@ -131,33 +129,17 @@ extension StoreRows {
 
   private func entries(_ range: IndexRange) throws -> Statement {
     // No id is empty, so "" sorts before all entries of a key.
-    switch (range.end == nil, range.descending) {
-    case (true, false):
-      try connection.statement(
-        """
-        SELECT key, id, checksum, content FROM entries
-        WHERE number = ?1 AND (key, id) > (?2, ?3) ORDER BY key, id
-        """)
-    case (true, true):
-      try connection.statement(
-        """
-        SELECT key, id, checksum, content FROM entries WHERE number = ?1 AND (key, id) > (?2, ?3)
-        ORDER BY key DESC, id DESC
-        """)
-    case (false, false):
-      try connection.statement(
-        """
-        SELECT key, id, checksum, content FROM entries
-        WHERE number = ?1 AND (key, id) > (?2, ?3) AND (key, id) < (?4, ?5) ORDER BY key, id
-        """)
-    case (false, true):
-      try connection.statement(
-        """
-        SELECT key, id, checksum, content FROM entries
-        WHERE number = ?1 AND (key, id) > (?2, ?3) AND (key, id) < (?4, ?5)
-        ORDER BY key DESC, id DESC
-        """)
-    }
+    let rest: StaticString =
+      switch (range.end == nil, range.descending) {
+      case (true, false): "ORDER BY key, id"
+      case (true, true): "ORDER BY key DESC, id DESC"
+      case (false, false): "AND (key, id) < (?4, ?5) ORDER BY key, id"
+      case (false, true): "AND (key, id) < (?4, ?5) ORDER BY key DESC, id DESC"
+      }
+    return try connection.statement(
+      """
+      SELECT key, id, checksum, content FROM entries WHERE number = ?1 AND (key, id) > (?2, ?3)
+      """, rest)
   }
 
   private func number(of index: IndexID) throws -> Int64? {
@@ -267,7 +249,17 @@ extension StoreRows {
     let end = range.end.map { Binding.text($0) } ?? .bytes([])
     let without: Binding = range.includesEnd ? .bytes([]) : end
     let start = Binding.text(range.start ?? "")
-    let statement = try range.descending ? lastIDs : firstIDs
+    let statement = try connection.statement(
+      range.descending ? "SELECT count(*), min(id) FROM (" : "SELECT count(*), max(id) FROM (",
+      range.descending
+        ? """
+        SELECT id FROM documents INDEXED BY sqlite_autoindex_documents_1
+        WHERE id >= ?1 AND id <= ?2 AND id <> ?3 ORDER BY id DESC LIMIT ?4)
+        """
+        : """
+        SELECT id FROM documents INDEXED BY sqlite_autoindex_documents_1
+        WHERE id >= ?1 AND id <= ?2 AND id <> ?3 ORDER BY id LIMIT ?4)
+        """)
     var found: (count: Int, last: DocumentID?) = (0, nil)
     // No range begins behind an id that is damaged and no text, so the next id is looked at as well.
     for limit in ids... {
@@ -294,28 +286,6 @@ extension StoreRows {
       row in Int(row.int64(0))
     }
     return (found.count - (deleted ?? 0), next)
-  }
-
-  private var firstIDs: Statement {
-    get throws {
-      try connection.statement(
-        """
-        SELECT count(*), max(id) FROM (
-          SELECT id FROM documents INDEXED BY sqlite_autoindex_documents_1
-          WHERE id >= ?1 AND id <= ?2 AND id <> ?3 ORDER BY id LIMIT ?4)
-        """)
-    }
-  }
-
-  private var lastIDs: Statement {
-    get throws {
-      try connection.statement(
-        """
-        SELECT count(*), min(id) FROM (
-          SELECT id FROM documents INDEXED BY sqlite_autoindex_documents_1
-          WHERE id >= ?1 AND id <= ?2 AND id <> ?3 ORDER BY id DESC LIMIT ?4)
-        """)
-    }
   }
 }
 

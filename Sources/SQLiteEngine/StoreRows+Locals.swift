@@ -72,44 +72,13 @@ extension StoreRows {
   /// The first ids of a range; nil for an id that is not text. The excluded far end may be among them.
   private func localIDs(_ range: DocumentRange) throws -> [String?] {
     guard try has(.locals) else { return [] }
-    let statement =
-      try range.descending
-      ? connection.statement(
-        "SELECT id FROM locals WHERE id >= ?1 AND id <= ?2 ORDER BY id DESC LIMIT ?3")
-      : connection.statement(
-        "SELECT id FROM locals WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")
-    return try statement.all(
+    return try connection.statement(
+      "SELECT id FROM locals WHERE id >= ?1 AND id <= ?2",
+      range.descending ? "ORDER BY id DESC LIMIT ?3" : "ORDER BY id LIMIT ?3"
+    ).all(
       .text(range.start ?? ""), range.end.map { .text($0) } ?? .bytes([]),
       .integer(Self.idsAtOnce)
     ) { row in try? row.string(0) }
-  }
-
-  /// The number of local documents with a prefix, and the bytes of their bodies. Expired documents are not counted, and
-  /// no body is read.
-  /// - Parameter prefix: must end with a slash.
-  func localUsage(
-    of prefix: String, at now: Timestamp
-  ) throws -> (count: Int64, bytes: Int64) {
-    guard try has(.locals) else { return (0, 0) }
-    // "0" is the byte after "/", so the ids in this range are those with the prefix.
-    return try connection.statement(
-      """
-      SELECT count(*), coalesce(sum(length(body)), 0) FROM locals
-      WHERE id >= ?1 AND id < ?2 AND (expires IS NULL OR expires > ?3)
-      """
-    ).first(
-      .text(prefix), .text(prefix.dropLast() + "0"), .integer(now.milliseconds)
-    ) { row in (count: row.int64(0), bytes: row.int64(1)) } ?? (0, 0)
-  }
-
-  /// The ids of local documents that have expired at a moment.
-  func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] {
-    guard try has(.locals) else { return [] }
-    return try connection.statement(
-      "SELECT id FROM locals WHERE expires IS NOT NULL AND expires <= ?1 LIMIT ?2"
-    ).all(.integer(moment.milliseconds), .integer(limit)) { row in
-      LocalID(stored: try row.string(0))
-    }
   }
 
   /// Writes or removes a local document.

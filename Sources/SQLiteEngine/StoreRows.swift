@@ -40,10 +40,12 @@ extension StoreRows {
   ///
   /// Swift code, not SQL, compares the far end of the range, so that one statement serves every range.
   /// - Throws: `integrity` for a row that fails its checksum.
-  func walk(
-    _ range: DocumentRange, _ visit: (StoredDocument, [UInt8]) throws -> Bool
-  ) throws {
-    let statement = try range.descending ? descending : ascending
+  func walk(_ range: DocumentRange, _ visit: (StoredDocument, [UInt8]) throws -> Bool) throws {
+    let statement = try connection.statement(
+      StoredDocument.selected,
+      range.descending
+        ? ", body FROM documents WHERE id <= ?1 AND is_deleted <= ?2 ORDER BY id DESC"
+        : ", body FROM documents WHERE id >= ?1 AND is_deleted <= ?2 ORDER BY id")
     // SQLite sorts text before every blob, so an empty blob sorts after the last id.
     let last = range.end.map { Binding.text($0) } ?? .bytes([])
     let start = range.descending ? last : .text(range.start ?? "")
@@ -51,45 +53,10 @@ extension StoreRows {
     try statement.bind(range.includesDeleted ? 1 : 0, at: 2)
     defer { statement.reset() }
     while try statement.step() {
-      let found = StoredDocument.reading(statement.row)
-      let row = try found.verified()
+      let (row, body) = try StoredDocument.reading(statement.row).withContent()
       guard range.reaches(row.id) else { return }
       guard range.includes(row.id) else { continue }
-      guard try visit(row, found.content) else { return }
-    }
-  }
-
-  /// Visits the documents that changed after a sequence number, with their bodies, in order, until `visit` returns
-  /// false.
-  /// - Throws: `integrity` for a row that fails its checksum.
-  func walk(
-    after sequence: Int64, limit: Int, _ visit: (StoredDocument, [UInt8]) throws -> Bool
-  ) throws {
-    let statement = try connection.statement(
-      StoredDocument.selected,
-      ", body FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
-    try statement.bind(sequence, at: 1)
-    try statement.bind(Int64(limit), at: 2)
-    defer { statement.reset() }
-    while try statement.step() {
-      let found = StoredDocument.reading(statement.row)
-      guard try visit(try found.verified(), found.content) else { return }
-    }
-  }
-
-  private var ascending: Statement {
-    get throws {
-      try connection.statement(
-        StoredDocument.selected,
-        ", body FROM documents WHERE id >= ?1 AND is_deleted <= ?2 ORDER BY id")
-    }
-  }
-
-  private var descending: Statement {
-    get throws {
-      try connection.statement(
-        StoredDocument.selected,
-        ", body FROM documents WHERE id <= ?1 AND is_deleted <= ?2 ORDER BY id DESC")
+      guard try visit(row, body) else { return }
     }
   }
 }

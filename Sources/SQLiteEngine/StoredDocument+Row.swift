@@ -19,6 +19,12 @@ extension StoredDocument {
       }
       return row
     }
+
+    /// Returns the columns and ``content``.
+    /// - Throws: `integrity` when the columns do not match their checksum.
+    func withContent() throws -> (row: StoredDocument, content: [UInt8]) {
+      (try verified(), content)
+    }
   }
 
   /// The beginning of a statement that selects rows for ``reading(_:)``. The columns `body`, `tree` or both may follow.

@@ -16,10 +16,10 @@ extension StoreRows {
     defer { statement.reset() }
     var (documents, bytes): ([CopiedDocument], Int) = ([], 0)
     while bytes < RowPage.bytes, try statement.step() {
-      let found = StoredDocument.reading(statement.row)
-      let (row, encoded) = (try found.verified(), statement.row.bytes(13))
+      let (row, content) = try StoredDocument.reading(statement.row).withContent()
+      let encoded = statement.row.bytes(13)
       let body = StoredBody(
-        bytes: found.content, checksum: row.bodyChecksum,
+        bytes: content, checksum: row.bodyChecksum,
         arrival: StoredArrival(bytes: statement.row.bytes(14)))
       let tree = try row.whole(row.tree(encoded)) { try pieces(of: row.first) }
       documents.append(CopiedDocument(row: row, tree: tree, body: body))

@@ -5,7 +5,7 @@ import StoreRecords
 /// Histories, as ``StoreRecords/DocumentRepair`` needs them.
 extension StoreRows {
   func newestHistory(of id: DocumentID) throws -> (row: StoredDocument, newest: RevisionTree)? {
-    try history(id).map { found in (found.row, try found.row.tree(found.tree)) }
+    try history(id).map { found in (found.row, try found.row.tree(found.content)) }
   }
 
   func replaceHistory(of row: StoredDocument, with tree: [UInt8]) throws {
