@@ -23,7 +23,11 @@ struct AdministratorController: Sendable {
     [
       .administrator(.get, "/v1/admin/stores") { call in
         let query = try call.query("limit", "after", "kind")
-        return try await listStores(query, kind: try StoreKind(query), named: "stores")
+        let kinds = StoreKind.allCases.map(\.rawValue).joined(separator: ", ")
+        let kind = try query.value("kind", or: .invalidParameter("kind must be one of \(kinds)")) {
+          StoreKind(rawValue: $0)
+        }
+        return try await listStores(query, kind: kind, named: "stores")
       },
       .administrator(.get, "/v1/admin/guests") { call in
         try await listStores(try call.query("limit", "after"), kind: .guest, named: "guests")
@@ -44,10 +48,7 @@ struct AdministratorController: Sendable {
     _ query: QueryParameters, kind: StoreKind?, named list: String
   ) async throws -> Response {
     let limit = try Self.limit(query)
-    let after = try query["after"].map { text throws(Problem) in
-      guard let name = StoreName(key: text) else { throw Problem.invalidPageToken }
-      return name
-    }
+    let after = try query.value("after", or: .invalidPageToken) { StoreName(key: $0) }
     let names = try await names(of: kind, after: after, limit: limit + 1)
     let figures = try await engine.figures(of: Array(names.prefix(limit)))
     return .json { writer in
@@ -93,7 +94,10 @@ struct AdministratorController: Sendable {
     let query = try call.query("limit", "after", "name", "sort")
     let limit = try Self.limit(query)
     let name = try query.text("name", maximumBytes: UserName.maximumBytes)
-    let order = try Self.order(query) ?? (name == nil ? nil : .name)
+    let wanted = try query.value("sort", or: .invalidParameter("sort must be name or created")) {
+      UserOrder(rawValue: $0)
+    }
+    let order = wanted ?? (name == nil ? nil : .name)
     let after = try query.text("after", maximumBytes: Self.positionBytes)
     guard let page = try await accounts.users(named: name, in: order, after: after, limit: limit)
     else { throw Problem.invalidPageToken }
@@ -110,21 +114,11 @@ struct AdministratorController: Sendable {
     }
   }
 
-  /// - Throws: ``Problem`` 400 for an unknown order.
-  private static func order(_ query: QueryParameters) throws(Problem) -> UserOrder? {
-    guard let text = query["sort"] else { return nil }
-    guard let order = UserOrder(rawValue: text) else {
-      throw Problem.invalidParameter("sort must be name or created")
-    }
-    return order
-  }
-
   private func listLists(_ call: Call) async throws -> Response {
     let query = try call.query("limit", "after")
     let limit = try Self.limit(query)
-    let after = try query["after"].map { text throws(Problem) in
-      guard let id = AccountID(text) else { throw Problem.invalidPageToken }
-      return StoreName.list(id)
+    let after = try query.value("after", or: .invalidPageToken) {
+      AccountID($0).map(StoreName.list)
     }
     let names = try await engine.names(in: "list", after: after?.key, limit: limit + 1)
     let ids = names.prefix(limit).compactMap { if case .list(let id) = $0 { id } else { nil } }
@@ -174,6 +168,7 @@ extension Route {
 extension Problem {
   static let invalidPageToken = Problem.invalidParameter(
     "after must be what next was on the page before")
+  static let invalidNext = Problem.invalidParameter("after must be the next of an earlier answer")
 }
 
 /// The kinds of stores, with the names that the administrator's pages use.
@@ -189,17 +184,6 @@ enum StoreKind: String, CaseIterable {
     case .named: self = .database
     case .system, .staged: self = .service
     }
-  }
-
-  /// The kind that a query asks for; nil for all.
-  /// - Throws: ``Problem`` 400 for an unknown kind.
-  init?(_ query: QueryParameters) throws(Problem) {
-    guard let text = query["kind"] else { return nil }
-    guard let kind = StoreKind(rawValue: text) else {
-      let kinds = Self.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem.invalidParameter("kind must be one of \(kinds)")
-    }
-    self = kind
   }
 
   /// The namespace of ``StoreName`` for this kind.

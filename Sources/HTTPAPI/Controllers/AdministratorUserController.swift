@@ -42,12 +42,9 @@ struct AdministratorUserController: Sendable {
         .post, "/v1/admin/users/{user}/password-resets", completion: .always, makeReset),
       .administrator(.get, "/v1/admin/audit") { call in
         let query = try call.query("since", "newest", "after")
-        let since = try query["since"].map { text throws(Problem) in
-          guard let time = Timestamp(rfc3339: text) else {
-            throw Problem.invalidParameter("since must be a time, as 2026-11-28T00:00:00Z")
-          }
-          return time
-        }
+        let since = try query.value(
+          "since", or: .invalidParameter("since must be a time, as 2026-11-28T00:00:00Z")
+        ) { Timestamp(rfc3339: $0) }
         let page = try await accounts.audit(
           since: since, newest: try query.isSet("newest"),
           after: try query.text("after", maximumBytes: 128))

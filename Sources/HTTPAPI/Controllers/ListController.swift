@@ -68,13 +68,7 @@ struct ListController: Sendable {
   private func list(_ call: Call, _ person: Principal) async throws -> Response {
     let query = try call.query("limit", "after")
     let limit = try query.int("limit", in: 1...ListLimits.page, default: 20)
-    var after: AccountID?
-    if let text = query["after"] {
-      guard let id = AccountID(text) else {
-        throw Problem.invalidParameter("after must be the next of an earlier answer")
-      }
-      after = id
-    }
+    let after = try query.value("after", or: .invalidNext) { AccountID($0) }
     guard person.kind == .user else { return .json { $0.array("lists", of: [Int]()) { _, _ in } } }
     let page = try await lists.lists(of: person.id, after: after, limit: limit)
     let url = address.url(for: call)

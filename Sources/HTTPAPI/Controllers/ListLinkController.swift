@@ -63,9 +63,7 @@ struct ListLinkController: Sendable {
     let limit = try query.int("limit", in: 1...ListLimits.linkPage, default: ListLimits.linkPage)
     let after = try query.text("after", maximumBytes: ShownList.Position.maximumBytes)
     let start = after.flatMap(ShownList.Position.init)
-    if after != nil, start == nil {
-      throw Problem.invalidParameter("after must be the next of an earlier answer")
-    }
+    if after != nil, start == nil { throw Problem.invalidNext }
     let shown = try await lists.list(
       shownBy: try call.parameter("secret"), from: start, limit: limit)
     return try await .packed(

@@ -21,13 +21,9 @@ struct MirrorController: Sendable {
   /// Answers the copy of a store.
   func mirror(_ call: Call, of store: CouchStore) async throws -> Response {
     let query = try call.query("since")
-    var since: MirrorToken?
-    if let text = query["since"] {
-      guard let token = MirrorToken(text) else {
-        throw Problem.invalidParameter("since must be the token of an earlier answer")
-      }
-      since = token
-    }
+    let since = try query.value(
+      "since", or: .invalidParameter("since must be the token of an earlier answer")
+    ) { MirrorToken($0) }
     guard let page = try await hotels.mirror(of: store.name, since: since) else {
       throw Problem(
         .gone, "resync_required",

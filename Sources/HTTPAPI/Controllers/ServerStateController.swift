@@ -77,10 +77,7 @@ struct ServerStateController: Sendable {
 
   private func showHistory(_ call: Call) throws -> Response {
     let query = try call.query("after")
-    let after = try query["after"].map { text throws(Problem) in
-      guard let after = Timestamp(rfc3339: text) else { throw Problem.invalidPageToken }
-      return after
-    }
+    let after = try query.value("after", or: .invalidPageToken) { Timestamp(rfc3339: $0) }
     let samples = administration.history.samples.filter { sample in
       after.map { $0 < sample.at } ?? true
     }

@@ -19,24 +19,14 @@ package struct Problem: Error, Sendable {
   package var members: JSONObject = [:]
 
   /// A problem with its texts.
+  /// - Parameter seconds: after which it may have passed; nil if it does not pass.
   package init(
     _ status: HTTPResponse.Status, _ error: String, _ reason: String, headers: HTTPFields = [:],
-    detail: String = ""
+    retryAfter seconds: Int? = nil, detail: String = ""
   ) {
-    self.status = status
-    self.error = error
-    self.reason = reason
-    self.headers = headers
-    self.detail = detail
-  }
-
-  /// A problem that may pass after some seconds.
-  package init(
-    _ status: HTTPResponse.Status, _ error: String, _ reason: String, retryAfter seconds: Int,
-    detail: String = ""
-  ) {
-    self.init(
-      status, error, reason, headers: [.retryAfter: String(max(1, seconds))], detail: detail)
+    (self.status, self.error, self.reason) = (status, error, reason)
+    (self.headers, self.detail) = (headers, detail)
+    if let seconds { self.headers[.retryAfter] = String(max(1, seconds)) }
   }
 
   /// The answer for something that is absent or belongs to another person: the same bytes for both.

@@ -21,11 +21,7 @@ extension Call {
   func bookmarkPage() throws(Problem) -> (limit: Int, after: BookmarkCursor?) {
     let query = try self.query("limit", "after")
     let limit = try query.int("limit", in: 1...HotelQuery.maximumLimit, default: 50)
-    guard let text = query["after"] else { return (limit, nil) }
-    guard let cursor = BookmarkCursor(text) else {
-      throw Problem.invalidParameter("after must be the next of an earlier answer")
-    }
-    return (limit, cursor)
+    return (limit, try query.value("after", or: .invalidNext) { BookmarkCursor($0) })
   }
 
   /// The hotel in the body; without a body, a hotel of which only the id is given.

@@ -52,6 +52,16 @@ struct QueryParameters: Sendable {
     }
   }
 
+  /// A parameter as `read` understands it; nil if it is absent.
+  /// - Throws: `problem` if `read` returns nil.
+  func value<Value>(
+    _ name: String, or problem: @autoclosure () -> Problem, _ read: (String) -> Value?
+  ) throws(Problem) -> Value? {
+    guard let text = values[name] else { return nil }
+    guard let value = read(text) else { throw problem() }
+    return value
+  }
+
   /// A text of limited length in bytes.
   /// - Throws: ``Problem`` 400 that names the parameter.
   func text(_ name: String, maximumBytes: Int) throws(Problem) -> String? {
