@@ -229,12 +229,8 @@ package final class FileEngine: StorageEngine {
 
   private func requireEmpty(_ name: StoreName) async throws {
     guard let storage = try await open(name, creating: false) else { return }
-    let info: Result<StoreInfo, any Error>
-    do { info = .success(try await storage.read { view in try view.info() }) } catch {
-      info = .failure(error)
-    }
-    await storage.close()
-    try info.get().requireEmpty()
+    let info = try await closing(storage.close) { try await storage.read { try $0.info() } }
+    try info.requireEmpty()
   }
 
   package func names(

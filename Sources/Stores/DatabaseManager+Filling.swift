@@ -91,14 +91,7 @@ extension DatabaseManager {
       throw ServiceError.notMade
     }
     let store = DocumentStore(name: name, storage: storage, limits: limits(name), now: now)
-    do {
-      let value = try await use(store)
-      await storage.close()
-      return value
-    } catch {
-      await storage.close()
-      throw error
-    }
+    return try await closing(storage.close) { try await use(store) }
   }
 
   private func beginFilling(_ name: StoreName) throws {

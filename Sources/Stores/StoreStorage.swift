@@ -76,3 +76,13 @@ extension StoreStorage {
     _ extent: RepairOutcome.Extent, at now: Timestamp, pause: Duration
   ) async throws -> RepairOutcome { RepairOutcome() }
 }
+
+/// Does work, and then closes what it used, whether the work succeeded or not.
+package func closing<Value>(
+  _ close: () async -> Void, after work: () async throws -> Value
+) async throws -> Value {
+  let result: Result<Value, any Error>
+  do { result = .success(try await work()) } catch { result = .failure(error) }
+  await close()
+  return try result.get()
+}

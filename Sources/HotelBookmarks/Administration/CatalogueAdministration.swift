@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import SQLiteEngine
 import Scheduling
+import Stores
 
 /// Replaces the embedded upstream's hotels from the command line. A running server uses the new ones; with a database,
 /// all of its servers do.

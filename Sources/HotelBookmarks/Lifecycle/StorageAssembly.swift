@@ -133,16 +133,6 @@ struct StorageAssembly: Sendable {
   }
 }
 
-/// Does work, and then closes what it used, whether the work succeeded or not.
-func closing<Value>(
-  _ close: () async -> Void, after work: () async throws -> Value
-) async throws -> Value {
-  let result: Result<Value, any Error>
-  do { result = .success(try await work()) } catch { result = .failure(error) }
-  await close()
-  return try result.get()
-}
-
 extension Settings {
   var storage: StorageLocation {
     StorageLocation(

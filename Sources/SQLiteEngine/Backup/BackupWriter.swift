@@ -272,17 +272,15 @@ extension FileEngine {
       try Disk.remove(draft.path)
     }
     try await threads.run(remove)
-    let result: Result<ScrubCounts, any Error>
-    do {
-      let epoch = try await copy(storage, to: draft.path)
-      let (blank, relativePath) = (blank, directory.file(for: name.key).relativePath)
-      result = .success(
-        await threads.run {
+    return try await closing({ try? await threads.run(remove) }) {
+      do {
+        let epoch = try await copy(storage, to: draft.path)
+        let (blank, relativePath) = (blank, directory.file(for: name.key).relativePath)
+        return await threads.run {
           StoreScrub.run(
             draft, of: .init(key: name.key, epoch: epoch), as: blank, name: relativePath, reporter)
-        })
-    } catch { result = .failure(ServiceError.translated(error)) }
-    try? await threads.run(remove)
-    return try result.get()
+        }
+      } catch { throw ServiceError.translated(error) }
+    }
   }
 }

@@ -37,14 +37,7 @@ package struct StoreTransfer: Sendable {
     guard let reader = try await source.rowReader(of: name, whileUsed: whileUsed) else {
       return .absent
     }
-    do {
-      let outcome = try await copy(name, from: reader)
-      await reader.close()
-      return outcome
-    } catch {
-      await reader.close()
-      throw error
-    }
+    return try await closing(reader.close) { try await copy(name, from: reader) }
   }
 
   /// Copies a store whose reader is open; see ``copy(_:)``. The caller closes the reader.
@@ -74,12 +67,7 @@ package struct StoreTransfer: Sendable {
     _ name: StoreName, _ header: StoreHeader, _ original: any RowReader
   ) async throws -> Bool {
     guard let reader = try await target.rowReader(of: name) else { return false }
-    let result: Result<Bool, any Error>
-    do { result = .success(try await isSame(reader, header, original)) } catch {
-      result = .failure(error)
-    }
-    await reader.close()
-    return try result.get()
+    return try await closing(reader.close) { try await isSame(reader, header, original) }
   }
 
   private func isSame(
