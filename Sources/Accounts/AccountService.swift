@@ -100,9 +100,7 @@ package final class AccountService: Sendable {
         settings.issuers.map { IssuerKeys(of: $0, documents: documents, now: now) }
       } ?? []
   }
-}
 
-extension AccountService {
   /// Repeats the erasures that a restored backup has undone: deletes the account, guest or list and erases the
   /// store. Named, staged and system stores are not changed.
   /// - Returns: how many of the stores existed.

@@ -76,9 +76,7 @@ struct AccountStore: Sendable {
   static func unreadable(_ detail: String = "") -> ServiceError {
     ServiceError(.integrity, "An account's document can't be read.", detail: detail)
   }
-}
 
-extension AccountStore {
   /// Records that a token was used, creates the account if there is none, and claims the guest, in one transaction.
   /// When several requests bring the same token, the first commit wins.
   /// - Parameter token: the hash of the signed bytes. The signature is left out because ECDSA signatures can be

@@ -25,9 +25,7 @@ package enum PasswordRule {
   static func normalized(_ password: Secret) -> [UInt8] {
     Array(password.exposed.normalized(.canonical).utf8)
   }
-}
 
-extension PasswordRule {
   /// Default passwords of installations, and the first entries of lists of the most used passwords, of 8 bytes and
   /// more; shorter ones are refused for their length. Compared without case.
   private static let known = [

@@ -49,9 +49,7 @@ package struct Principal: Sendable, Equatable {
     self.epoch = epoch
     self.keyID = keyID
   }
-}
 
-extension Principal {
   /// The author that is stored with revisions of this principal.
   package var author: Author {
     switch kind {

@@ -89,12 +89,11 @@ extension UserName {
     let digits = String(scalar.value, radix: 16, uppercase: true)
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
   }
-}
 
-/// The characters of new names: those of PRECIS' IdentifierClass.
-///
-/// Source: RFC 8264, sections 4.2, 8 and 9; RFC 5892, appendix A, for the contextual rules.
-extension UserName {
+  // The characters of new names: those of PRECIS' IdentifierClass.
+  //
+  // Source: RFC 8264, sections 4.2, 8 and 9; RFC 5892, appendix A, for the contextual rules.
+
   /// The first character that is not allowed in a part of a name; nil for none.
   static func illegal(in part: [Unicode.Scalar]) -> Unicode.Scalar? {
     part.indices.first { !isLegal(at: $0, in: part) }.map { part[$0] }
