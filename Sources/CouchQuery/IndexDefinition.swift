@@ -90,12 +90,11 @@ package struct IndexDefinition: Sendable {
     let key = IndexKey.kept(IndexKey.bytes(values, of: sort.fields))
     return IndexEntry(id: id, key: key, content: content(of: document))
   }
-}
 
-/// The content that an index stores of its documents.
-///
-/// Source: CouchDB, `mango_idx_view:covers` and `mango_cursor_view:derive_doc_from_index`.
-extension IndexDefinition {
+  // The content that an index stores of its documents.
+  //
+  // Source: CouchDB, `mango_idx_view:covers` and `mango_cursor_view:derive_doc_from_index`.
+
   /// Whether each of these fields is one of the index's fields, or the id. As in CouchDB, a part of an indexed field
   /// does not count.
   func covers(_ fields: [FieldPath]) -> Bool {

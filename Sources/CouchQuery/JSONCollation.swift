@@ -91,9 +91,7 @@ package enum JSONCollation {
     }
     return left.count - right.count
   }
-}
 
-extension JSONCollation {
   /// The key of an array of values: bytes that have the same order as such arrays, and are equal for equal arrays.
   ///
   /// The key of an array is a prefix of the key of every longer array that begins with the same values, and of no other

@@ -112,9 +112,7 @@ package struct QueryExplanation {
     let high = fit.bounds?.upper.map { [$0.value] } ?? []
     return (.array(fixed + low), .array(fixed + high + [.string(Self.most)]))
   }
-}
 
-extension QueryExplanation {
   // Why the other indexes are not used.
 
   /// One entry for each index except the chosen one: first the definitions, in reverse order of their names, then the

@@ -188,9 +188,7 @@ package struct QueryPlanner {
     if first.design != second.design { return first.design < second.design }
     return first.name.precedesBytes(of: second.name)
   }
-}
 
-extension QueryPlanner {
   /// The only type that matching documents can have; nil when there is none. A `$in` gives no type, because it also
   /// matches an array of types that contains one of its strings; the engine's index does not contain arrays.
   private var type: String? {

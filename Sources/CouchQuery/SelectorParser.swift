@@ -104,9 +104,7 @@ struct SelectorParser {
       throw ServiceError.selectorTooLarge("\(SelectorLimits.nodes) operators and fields")
     }
   }
-}
 
-extension SelectorParser {
   /// Counts the values of a list, against the limit.
   mutating func count(values added: Int) throws {
     values += added
