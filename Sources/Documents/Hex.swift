@@ -100,9 +100,7 @@ package enum Hex {
     default: nil
     }
   }
-}
 
-extension Hex {
   /// The first digits of the SHA-256 of a text's UTF-8 bytes. They are the same everywhere and do not show the text.
   /// - Parameter count: how many digits, 64 at most.
   package static func digest(of text: String, digits count: Int) -> String {

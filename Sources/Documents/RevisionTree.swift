@@ -119,9 +119,7 @@ package struct RevisionTree: Sendable, Equatable {
     left.isDeleted != right.isDeleted
       ? !left.isDeleted : left.revision > right.revision
   }
-}
 
-extension RevisionTree {
   /// The tree without some of its leaves, and without the ancestors that no other leaf has. Given revisions
   /// that are not leaves stay.
   ///
