@@ -69,12 +69,11 @@ struct AttachmentReceiver {
   func discard() async {
     await store.discard(begun + [upload])
   }
-}
 
-/// A document with the attachments that follow it, `multipart/related`.
-///
-/// Source: CouchDB, "PUT /{db}/{docid}: creating multiple attachments"; RFC 2387.
-extension AttachmentReceiver {
+  // A document with the attachments that follow it, `multipart/related`.
+  //
+  // Source: CouchDB, "PUT /{db}/{docid}: creating multiple attachments"; RFC 2387.
+
   /// What a body of several parts contains.
   struct Related {
     let document: JSONNode

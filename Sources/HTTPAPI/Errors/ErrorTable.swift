@@ -230,9 +230,7 @@ extension Problem {
       }
     } + [UInt8(ascii: "\n")]
   }
-}
 
-extension Problem {
   /// The 409 with all texts, so that the author can put them together.
   fileprivate init(_ conflict: NoteConflict) {
     let cause =

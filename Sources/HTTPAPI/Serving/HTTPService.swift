@@ -130,9 +130,7 @@ package struct HTTPService: Sendable {
       showsCost: showsCost, receipts: receipts, answers: answers, page: PageController(page: page),
       fields: address.answerFields)
   }
-}
 
-extension HTTPService {
   /// Authenticates callers.
   var authentication: Authentication {
     Authentication(accounts: accounts, crossOrigin: crossOrigin)
@@ -149,10 +147,9 @@ extension HTTPService {
       stores: stores, pending: pendingWrites, authentication: authentication, pause: pause, now: now
     )
   }
-}
 
-/// Renewing the known health of the server.
-extension HTTPService {
+  // MARK: Renewing the known health of the server
+
   /// Finds out everything once. It runs before the server listens, so that the first question has an answer.
   /// - Parameter logger: logs a failure of the stores.
   package func findHealth(_ logger: Logger) async {

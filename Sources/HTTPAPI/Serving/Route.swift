@@ -133,9 +133,7 @@ package struct Route: Sendable {
   var literalCount: Int {
     template.utf8.split(separator: UInt8(ascii: "/")).count { $0.first != UInt8(ascii: "{") }
   }
-}
 
-extension Route {
   /// The same route, whose last parameter takes all further segments.
   var takingRest: Route {
     var route = self

@@ -102,10 +102,9 @@ struct WriteReceipts: Sendable {
       return (try Self.repeated(kept), true)
     }
   }
-}
 
-/// Writes that are answered before they are done.
-extension WriteReceipts {
+  // MARK: Writes that are answered before they are done
+
   /// Accepts a write.
   /// - Parameter mayBeKnown: whether it may have been carried out before.
   private func accept(
@@ -223,10 +222,9 @@ extension WriteReceipts {
     }
     return rejection
   }
-}
 
-/// The results of accepted writes.
-extension WriteReceipts {
+  // MARK: The results of accepted writes
+
   /// The state of an accepted write.
   enum State: Sendable {
     /// It is being carried out or waits for that.
