@@ -303,10 +303,9 @@ struct RequestLimitStateMachine {
   private mutating func forgetRequests(behind count: Int) {
     while requests.count > count { _ = requests.popLast() }
   }
-}
 
-/// Timeouts and the end of the connection.
-extension RequestLimitStateMachine {
+  // MARK: Timeouts and the end of the connection
+
   mutating func writabilityChanged(isWritable: Bool, at now: NIODeadline) {
     if isOver {
       // The client took a part of the last answer, but not its end.
