@@ -82,11 +82,10 @@ package enum SettingKey: String, CaseIterable, Sendable {
       text += character.isUppercase ? joiner + character.lowercased() : String(character)
     }
   }
-}
 
-/// The descriptions of settings. `serve --help` shows them, and a test compares the tables of the Operations page and
-/// of the README with them.
-extension SettingKey {
+  // The descriptions of settings. `serve --help` shows them, and a test compares the tables of the Operations page and
+  // of the README with them.
+
   /// The default, in Markdown.
   package var standard: String { texts.standard }
 

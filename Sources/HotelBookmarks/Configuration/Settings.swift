@@ -96,9 +96,7 @@ package struct Settings: Sendable, Equatable {
   package var drainSeconds = 0
 
   package init() {}
-}
 
-extension Settings {
   /// Reads the URL of a server, to which paths are added.
   /// - Parameter name: what the person calls it.
   /// - Returns: the URL without a slash at its end.

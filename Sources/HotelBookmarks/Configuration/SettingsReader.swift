@@ -257,9 +257,7 @@ package struct SettingsReader: Sendable {
   static func wrong(_ setting: SettingKey, _ wanted: String) -> SettingsError {
     SettingsError(description: "\(setting.rawValue) must be \(wanted)")
   }
-}
 
-extension SettingsReader {
   /// Reads the issuers whose ID tokens are accepted: `ISSUER#CLIENT`, separated by commas. Further clients of an issuer
   /// follow with a `#` each, or have an entry of their own. Also reads `ISSUER#URL` for key sets at another URL than
   /// discovery says.
