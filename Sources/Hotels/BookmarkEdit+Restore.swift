@@ -82,10 +82,9 @@ extension BookmarkEdit {
   private static var unknown: ServiceError {
     ServiceError(.missing, "There is no such document, or it has no such revision")
   }
-}
 
-/// Restoring the bookmarks of an earlier list.
-extension BookmarkEdit {
+  // MARK: Restoring the bookmarks of an earlier list
+
   /// Replaces the bookmarks by those of an earlier list. Only documents of hotels that are added or removed are
   /// read.
   private mutating func restoreList(

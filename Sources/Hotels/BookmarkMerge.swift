@@ -72,9 +72,7 @@ package enum BookmarkMerge {
     result.append(side.list.subtracting(side.base ?? BookmarkList()))
     return result
   }
-}
 
-extension BookmarkMerge {
   /// Merges the lists of a store when a commit leaves the canonical list with several live leaves or writes a list
   /// under another id. Merges a hotel when a commit leaves it with several live leaves. The merge runs before that
   /// commit is acknowledged.

@@ -119,9 +119,7 @@ package struct Hotel: Sendable {
     }
     return id
   }
-}
 
-extension Hotel {
   /// The `type` of a hotel's document.
   package static let type = "hotel"
 

@@ -103,10 +103,9 @@ package struct HotelService: Sendable {
   ) async throws -> [Found]? {
     try await stores.withStore(name, creating: false) { try await $0?.each(elements, find) }
   }
-}
 
-/// The mirror: a full copy once, then only the changes.
-extension HotelService {
+  // MARK: The mirror: a full copy once, then only the changes
+
   /// What a client's copy lacks.
   /// - Parameter token: the copy's position; nil for none.
   /// - Returns: nil when the copy can't continue from the token and must start again without one.
