@@ -113,9 +113,7 @@ package struct JSONNode: Sendable {
   package var members: JSONMembers {
     JSONMembers(of: self)
   }
-}
 
-extension JSONNode {
   /// A copy of the value without its text.
   package var value: JSONValue {
     switch kind {

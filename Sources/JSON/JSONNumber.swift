@@ -33,9 +33,7 @@ package struct JSONNumber: Sendable, Hashable {
   package var double: Double? {
     Double(text)
   }
-}
 
-extension JSONNumber {
   /// The offset after the number that begins at `start`.
   /// - Throws: ``JSONError/Code/invalidJSON`` at the byte that the grammar does not allow, and
   ///   ``JSONError/Code/numberOutOfRange`` at the start of a number that exceeds the limits.

@@ -171,9 +171,7 @@ package struct JSONWriter: Sendable {
     bytes.append(bracket)
     needsComma = true
   }
-}
 
-extension JSONWriter {
   /// Writes a value with all its elements and members.
   package mutating func value(_ value: JSONValue) {
     switch value {
