@@ -99,10 +99,9 @@ struct ListDirectory: Sendable {
       try await store?.read(query) ?? absent
     }
   }
-}
 
-/// Reading the records.
-extension ListDirectory {
+  // MARK: Reading the records
+
   /// The role of an account on a list. When a list ends, its head goes first: the memberships of a long list follow in
   /// further updates.
   static func role(

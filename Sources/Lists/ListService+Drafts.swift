@@ -131,10 +131,9 @@ extension ListService {
       }
     }
   }
-}
 
-/// Removing drafts when their list is deleted, or their author's membership ends.
-extension ListService {
+  // MARK: Removing drafts when their list is deleted, or their author's membership ends
+
   /// Removes all drafts of a former member, and what the list's store keeps for them alone: local documents and answers.
   /// Then it removes the record that this is still to do. The list's store learns before who the members are, so that
   /// nothing of the former one comes after.

@@ -281,10 +281,9 @@ package struct ListService: Sendable {
       throw ServiceError.ownersOnly
     }
   }
-}
 
-/// Writing the members to the list's own store.
-extension ListService {
+  // MARK: Writing the members to the list's own store
+
   /// The most lists that one read of ``finish()`` returns, not counting those tried before.
   private static let atOnce = 100
 
