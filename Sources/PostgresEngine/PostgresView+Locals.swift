@@ -56,10 +56,9 @@ extension PostgresView {
       return LocalID(stored: text)
     }
   }
-}
 
-/// Indexes: the tables `indexes` and `entries`.
-extension PostgresView {
+  // MARK: Indexes: the tables `indexes` and `entries`
+
   func indexedSequence(_ index: IndexID) throws -> Int64? {
     guard let found = try Self.index(index, in: source) else { return nil }
     return found.sequence < 0 ? nil : found.sequence

@@ -50,10 +50,9 @@ struct PostgresView: RowView {
   private func row(_ statement: Statement, _ id: DocumentID) throws -> Row? {
     try source.rows(Call(statement, .integer(store), .text(id.text))).first
   }
-}
 
-/// The rows of documents.
-extension PostgresView {
+  // MARK: The rows of documents
+
   func found(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     try row(Self.wholeByID, id).map { try LoadedDocuments.Found($0, in: store) }
   }
@@ -90,9 +89,7 @@ extension PostgresView {
   func bodyBytes(of first: Int64) throws -> Int64 {
     try source.rows(Call(Self.bodyBytes, .integer(store), .integer(first))).first?.integer(0) ?? 0
   }
-}
 
-extension PostgresView {
   private static let documentByID = Statement(
     "document",
     "SELECT \(StoredDocument.columns), d.body FROM documents d WHERE d.store = $1 AND d.id = $2")

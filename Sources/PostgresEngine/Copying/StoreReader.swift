@@ -117,11 +117,10 @@ struct StoreReader: RowReader {
       }
     }
   }
-}
 
-/// The statements. Each finds the next rows, and returns those before which the page had not all of its bytes. The
-/// lengths of values are read without the values. A value that PostgreSQL can't read is empty, and fails its checksum.
-extension StoreReader {
+  // The statements. Each finds the next rows, and returns those before which the page had not all of its bytes. The
+  // lengths of values are read without the values. A value that PostgreSQL can't read is empty, and fails its checksum.
+
   /// Finds the documents whose last change comes after a sequence number.
   static func documents(of store: Int64, after sequence: Int64) -> Call {
     Call(
