@@ -188,9 +188,7 @@ package final class Connection {
     try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_DQS_DDL, 0))
     try check(csqlite_db_config_switch(database, SQLITE_DBCONFIG_DQS_DML, 0))
   }
-}
 
-extension Connection {
   /// Adds the function `relevance(table, phrases, weight…)` to this connection. It returns how well a row of a full-text
   /// index matches, lower for better rows, like `bm25()` of FTS5. Rows with one of the first `phrases` phrases of the
   /// expression come first. The last column does not count for the length of a row.

@@ -83,13 +83,12 @@ package final class Statement {
     default: false
     }
   }
-}
 
-/// The scoped methods: each binds its values to parameters 1, 2, …, runs the statement, and resets it, also after an
-/// error. Inside `row` the same statement can't be used again (`misuse`).
-///
-/// They are inlinable so that the compiler specialises them for the caller's closure, which runs for each row.
-extension Statement {
+  // The scoped methods: each binds its values to parameters 1, 2, …, runs the statement, and resets it, also after an
+  // error. Inside `row` the same statement can't be used again (`misuse`).
+  //
+  // They are inlinable so that the compiler specialises them for the caller's closure, which runs for each row.
+
   /// Runs the statement to its end and discards any rows.
   package func run(_ bindings: Binding...) throws(SQLiteError) {
     try start(bindings)
@@ -153,13 +152,12 @@ extension Statement {
       throw SQLiteError(.misuse, message: "the statement is running already")
     }
   }
-}
 
-/// Binding of parameters, which are counted from 1. <https://sqlite.org/c3ref/bind_blob.html>
-///
-/// All methods throw `misuse` for a parameter that does not exist and for a statement that is running, and `tooBig` for
-/// a value beyond SQLite's limit of 1,000,000,000 bytes.
-extension Statement {
+  // Binding of parameters, which are counted from 1. <https://sqlite.org/c3ref/bind_blob.html>
+  //
+  // All methods throw `misuse` for a parameter that does not exist and for a statement that is running, and `tooBig` for
+  // a value beyond SQLite's limit of 1,000,000,000 bytes.
+
   /// Binds a 64-bit integer.
   package func bind(_ value: Int64, at index: Int32) throws(SQLiteError) {
     try check(sqlite3_bind_int64(handle, index, value))
