@@ -99,10 +99,9 @@ final class DataDirectory: Sendable {
       durable.withLockedValue { known in _ = known.insert(directory) }
     }
   }
-}
 
-/// The format file. It stops other versions of the service from using the directory.
-extension DataDirectory {
+  // MARK: The format file. It stops other versions of the service from using the directory
+
   /// The name of the file with the version of the stores' tables in the directory: a number and a line break.
   static let formatName = "format"
   /// The name of the directory that a restoration writes into until it is complete.

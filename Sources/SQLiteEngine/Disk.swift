@@ -86,10 +86,9 @@ enum Disk {
     guard unlink(path) != 0, errno != ENOENT else { return }
     throw SystemError("unlink", path)
   }
-}
 
-/// Reading directories and files without SQLite.
-extension Disk {
+  // MARK: Reading directories and files without SQLite
+
   /// The names in a directory, `.` and `..` left out, in byte order; nil when there is no directory.
   static func names(in path: String) throws(SystemError) -> [String]? {
     guard let directory = opendir(path) else {
@@ -142,10 +141,9 @@ extension Disk {
       guard count > 0, try take(buffer[..<count]) else { return true }
     }
   }
-}
 
-/// Writing files and directories that are not databases in use.
-extension Disk {
+  // MARK: Writing files and directories that are not databases in use
+
   /// Creates an empty file that only its owner can read.
   static func touch(_ path: String) throws(SystemError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

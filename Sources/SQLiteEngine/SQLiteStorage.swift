@@ -82,10 +82,9 @@ final class SQLiteStorage: StoreStorage {
 
   /// Gives free space back; see ``StoreFile/compact()``.
   func compact() async throws { try await file.run { file in try file.compact() } }
-}
 
-/// Shared commits: the first update to come commits all updates that wait.
-extension SQLiteStorage {
+  // MARK: Shared commits: the first update to come commits all updates that wait
+
   /// Commits on a thread of the pool, behind the calls that wait by now.
   private func startCommit() {
     file.enqueue(for: waitingUpdates.request) { file in self.commitWaiting(file) }

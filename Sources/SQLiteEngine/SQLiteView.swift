@@ -130,10 +130,9 @@ struct SQLiteView: RowView {
   }
 
   func info() throws -> StoreInfo { header.info }
-}
 
-/// The rows of documents.
-extension SQLiteView {
+  // MARK: The rows of documents
+
   func found(_ id: DocumentID) throws -> LoadedDocuments.Found? { try rows.whole(id) }
 
   func head(_ id: DocumentID) throws -> StoredDocument? { try rows.head(id) }

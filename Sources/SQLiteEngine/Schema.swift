@@ -61,9 +61,7 @@ struct Schema: Sendable {
     for step in steps.dropFirst(Int(found - base)) { try connection.execute(step) }
     try connection.setUserVersion(version)
   }
-}
 
-extension Schema {
   /// A store's file. Its application id is `HBst` in ASCII.
   ///
   /// `documents` is in the order of changes, and each row contains the winner with its body. So a read is one search in

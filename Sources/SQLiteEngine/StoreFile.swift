@@ -87,10 +87,9 @@ final class StoreFile {
     self.rows = nil
     try? clock.blocking { try rows.connection.close() }
   }
-}
 
-/// Creating, opening and removing the file.
-extension StoreFile {
+  // MARK: Creating, opening and removing the file
+
   /// Opens the file.
   /// - Parameter epoch: the epoch in the registry; nil for a file that is not registered.
   /// - Returns: the file's own epoch.
@@ -177,10 +176,9 @@ extension StoreFile {
   func erase() throws {
     try clock.blocking { try file.erase() }
   }
-}
 
-/// Giving free disk space back to the system.
-extension StoreFile {
+  // MARK: Giving free disk space back to the system
+
   /// The fewest free pages for which a file is rewritten: 64 pages are a quarter of a MiB.
   private static let leastFreePages: Int64 = 64
   /// A file is rewritten only when at least one in this many pages is free.

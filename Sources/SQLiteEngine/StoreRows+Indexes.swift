@@ -191,10 +191,9 @@ extension StoreRows {
     checksum.append(sequence)
     return checksum
   }
-}
 
-/// Counts of `documents`, from its indexes alone: no body is read.
-extension StoreRows {
+  // MARK: Counts of `documents`, from its indexes alone: no body is read
+
   /// The sequence number of the last document; 0 when there is none.
   func newestSequence() throws -> Int64 {
     try connection.statement("SELECT coalesce(max(sequence), 0) FROM documents").first {

@@ -32,10 +32,9 @@ final class StoreRows: StoreTables {
     tables = nil
     counts = ChangeCounts()
   }
-}
 
-/// Walks over `documents` by id.
-extension StoreRows {
+  // MARK: Walks over `documents` by id
+
   /// Visits the documents of a range, in its direction, until `visit` returns false.
   ///
   /// Swift code, not SQL, compares the far end of the range, so that one statement serves every range.

@@ -128,9 +128,7 @@ package enum BackupManifest {
       return try Disk.entry(at: directory + "/" + name) != nil
     } catch { throw DataDirectory.unreachable(error) }
   }
-}
 
-extension BackupManifest {
   /// Reads a whole manifest line by line, in bounded memory.
   ///
   /// The lines are visited before the last line, which verifies them, has been read. A caller that acts on the lines

@@ -44,10 +44,9 @@ final class StoreDraft: RowWriter, FileRowReader {
   }
 
   func abandon() async { await draft.run { draft in draft.abandon() } }
-}
 
-/// Reading the complete copy.
-extension StoreDraft {
+  // MARK: Reading the complete copy
+
   func state() async throws -> CopiedState {
     try await reading { rows in CopiedState(header: try StoreHeader(readingFrom: rows.connection)) }
   }

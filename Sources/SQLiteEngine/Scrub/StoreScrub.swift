@@ -186,10 +186,9 @@ extension StoreScrub {
       find("the last change has the number \(header.newest), the header says less")
     }
   }
-}
 
-/// Checking rows that do not belong to documents.
-extension StoreScrub {
+  // MARK: Checking rows that do not belong to documents
+
   /// Finds bodies and pieces of histories that belong to no document, and documents with the same `first`.
   mutating func orphanedBodies() throws {
     let orphans =
