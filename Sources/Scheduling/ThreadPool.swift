@@ -174,9 +174,7 @@ package final class ThreadPool: Sendable {
         return callThread(&state, idle)
       })
   }
-}
 
-extension ThreadPool {
   /// Whether one more thread may compute. Call it under the lock.
   private func mayCompute(_ state: State) -> Bool {
     state.computing < max(1, processors - state.reserved)
