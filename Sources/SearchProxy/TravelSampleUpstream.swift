@@ -123,9 +123,7 @@ package final class TravelSampleUpstream: RemoteUpstream {
         UpstreamLogKey.rows.rawValue: "\(skippedRows)",
       ])
   }
-}
 
-extension TravelSampleUpstream {
   /// Sends one search and reads its rows; nil when the upstream does not know the path (404). Follows one redirect
   /// on the same origin, which Flask sends for a missing slash at the end.
   func answer(to path: String) async throws(SearchError) -> TravelSampleAnswer? {

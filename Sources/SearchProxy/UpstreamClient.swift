@@ -74,9 +74,7 @@ package struct UpstreamClient: Sendable {
     // It throws only when the client is shut down already.
     try? await http.shutdown()
   }
-}
 
-extension UpstreamClient {
   /// Fetches one JSON document with a client of its own, which is not reused. For documents that are needed every
   /// few minutes at most.
   /// - Parameter url: a URL that ``UpstreamURL`` has checked, perhaps with a query.
@@ -108,9 +106,7 @@ extension UpstreamClient {
     await client.shutdown()
     return try outcome.get()
   }
-}
 
-extension UpstreamClient {
   /// Requests a URL and reads the answer, whatever its status. A redirect is an answer too.
   /// - Throws: ``SearchError``: `unavailable` when no server answers; `timeout`; `badAnswer` for an answer that is not
   ///   HTTP, is incomplete or too large.

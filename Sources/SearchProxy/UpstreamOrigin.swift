@@ -90,9 +90,7 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
     default: false
     }
   }
-}
 
-extension UpstreamOrigin {
   /// The URL in a `Location` header (RFC 9110 section 10.2.2), if it stays on this origin; nil for another scheme,
   /// host or port, user information, a relative path, and bytes that a URL can't contain.
   ///
