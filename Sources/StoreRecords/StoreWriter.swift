@@ -142,10 +142,9 @@ package struct StoreWriter<Tables: StoreTables> {
     guard let old, !mutation.isReborn, winner.isDeleted || !old.isDeleted else { return now }
     return Timestamp(milliseconds: old.created)
   }
-}
 
-/// Purges.
-extension StoreWriter {
+  // MARK: Purges
+
   /// Removes revisions of a document, or the complete document. In both cases the store's sequence number
   /// grows by one, and bodies of removed revisions are removed.
   package mutating func write(
@@ -204,10 +203,9 @@ extension StoreWriter {
     }
     return try promote(winner, of: id, first: old.row.first)
   }
-}
 
-/// Which body is stored with the winner, and which are stored in `bodies`.
-extension StoreWriter {
+  // MARK: Which body is stored with the winner, and which are stored in `bodies`
+
   /// The stored form of the body of the mutation's revision; nil when the mutation adds no revision.
   package func body(of mutation: Mutation) -> StoredBody? {
     mutation.body.map { stored($0, of: mutation.revision, mutation.id) }

@@ -52,9 +52,7 @@ package struct StoredDocument: Sendable {
     checksum.append(treeChecksum)
     return checksum
   }
-}
 
-extension StoredDocument {
   /// The change that the row records.
   package var change: Change {
     Change(sequence: sequence, id: id, revision: revision, isDeleted: isDeleted)

@@ -134,11 +134,10 @@ package struct DocumentRepair<Rows: RepairTables> {
       }
     }
   }
-}
 
-/// Repairing pieces of histories, which contain only ids of old revisions. Losing such ids is like forgetting them
-/// because of their age.
-extension DocumentRepair {
+  // Repairing pieces of histories, which contain only ids of old revisions. Losing such ids is like forgetting them
+  // because of their age.
+
   /// Repairs the pieces of a document's history. Everything older than a piece that can't be repaired is removed.
   private mutating func repairHistory(of id: DocumentID) throws {
     guard let found = try? rows.newestHistory(of: id), found.newest.older > 0 else { return }
