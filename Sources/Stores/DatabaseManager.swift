@@ -135,9 +135,7 @@ package final class DatabaseManager: Sendable {
   package var openCount: Int { state.withLockedValue { $0.stores.openCount } }
   package var leasedCount: Int { state.withLockedValue { $0.stores.leasedCount } }
   package var waitingCount: Int { state.withLockedValue { $0.stores.waitingCount } }
-}
 
-extension DatabaseManager {
   /// Leases a store while `use` runs, in the caller's own isolation.
   ///
   /// Do not lease a store again inside a lease of the same store: an erasure waits for the outer lease, and

@@ -118,10 +118,9 @@ struct LocalShare {
   fileprivate static func writer(of id: LocalID) -> LocalID {
     LocalID(receipt: "local-writer/" + id.text)
   }
-}
 
-/// The rule about room.
-extension LocalShare {
+  // MARK: The rule about room
+
   /// Number and bytes of local documents.
   private struct Usage {
     var count: Int64 = 0
