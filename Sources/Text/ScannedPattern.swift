@@ -102,9 +102,7 @@ package struct ScannedPattern: Sendable {
     last = extent
     groups[groups.count - 1] = groups[groups.count - 1] + extent
   }
-}
 
-extension ScannedPattern {
   // Groups.
 
   private mutating func open() throws(RegularExpressionError) {
@@ -236,10 +234,9 @@ extension ScannedPattern {
     }
     if peek() == nil { output += Array("\\E".utf8) } else { copy(2) }
   }
-}
 
-/// The constructs of Perl (PCRE) that RE2 lacks, with the names that clients get.
-extension ScannedPattern {
+  // MARK: The constructs of Perl (PCRE) that RE2 lacks, with the names that clients get
+
   /// The name of the construct, when an unsupported group begins here.
   var unofferedGroup: String? {
     if isNext("(*") { return "a verb such as (*FAIL)" }
