@@ -26,13 +26,8 @@ struct InvitationController: Sendable {
           writer.array("invitations", of: links + users) { $1.raw($0) }
         }
       },
-      Route(
-        .post, "/v1/lists/{listID}/invitations", access: .person, answer: .secret,
-        completion: .always, run: invite),
-      Route(
-        .delete, "/v1/lists/{listID}/invitations/{invitationID}", access: .person, answer: .kept,
-        completion: .always
-      ) { call, person in
+      .completed(.post, "/v1/lists/{listID}/invitations", answer: .secret, run: invite),
+      .completed(.delete, "/v1/lists/{listID}/invitations/{invitationID}") { call, person in
         let id = try await call.listID(for: person, in: lists)
         guard let invitation = AccountID(try call.parameter("invitationID")) else {
           throw Problem.notFound
@@ -56,9 +51,7 @@ struct InvitationController: Sendable {
           }
         }
       },
-      Route(
-        .post, "/v1/invitations/{token}/accept", access: .person, answer: .kept, completion: .always
-      ) { call, person in
+      .completed(.post, "/v1/invitations/{token}/accept") { call, person in
         guard person.kind == .user, let username = person.username else {
           throw ServiceError.accountNeeded
         }
@@ -69,19 +62,13 @@ struct InvitationController: Sendable {
         ) { list in WriteAnswer.list(list, at: url, tagged: false).kept }
         return WriteAnswer.list(list, at: url).response
       },
-      Route(
-        .post, "/v1/invitations/{invitationID}/decline", access: .person, answer: .kept,
-        completion: .always
-      ) { call, person in
+      .completed(.post, "/v1/invitations/{invitationID}/decline") { call, person in
         let id = try Self.invitationID(call, person)
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.decline(id, by: person.id, as: call.writeContext, answer: answer)
         }
       },
-      Route(
-        .post, "/v1/invitations/{invitationID}/block", access: .person, answer: .kept,
-        completion: .always
-      ) { call, person in
+      .completed(.post, "/v1/invitations/{invitationID}/block") { call, person in
         let id = try Self.invitationID(call, person)
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.block(id, by: person.id, as: call.writeContext, answer: answer)

@@ -20,13 +20,10 @@ struct ListController: Sendable {
   private var own: [Route] {
     [
       Route(.get, "/v1/lists", access: .person, run: list),
-      Route(.post, "/v1/lists", access: .person, answer: .kept, completion: .always, run: make),
+      .completed(.post, "/v1/lists", run: make),
       Route(.get, "/v1/lists/{listID}", access: .person, run: read),
-      Route(
-        .patch, "/v1/lists/{listID}", access: .person, answer: .kept, completion: .always,
-        run: change),
-      Route(.delete, "/v1/lists/{listID}", access: .person, answer: .kept, completion: .always) {
-        call, person in
+      .completed(.patch, "/v1/lists/{listID}", run: change),
+      .completed(.delete, "/v1/lists/{listID}") { call, person in
         let id = try await call.listID(for: person, in: lists)
         let condition = try Self.listCondition(call)
         return try await .written(as: WriteAnswer.noContent) { answer in
@@ -39,10 +36,7 @@ struct ListController: Sendable {
 
   private var members: [Route] {
     [
-      Route(
-        .put, "/v1/lists/{listID}/members/{username}", access: .person, answer: .kept,
-        completion: .always
-      ) { call, person in
+      .completed(.put, "/v1/lists/{listID}/members/{username}") { call, person in
         let id = try await call.listID(for: person, in: lists)
         let role = try ListBody(try await call.json(.small), known: ["role"]).role()
         return try await .written(as: WriteAnswer.member) { answer in
@@ -51,10 +45,7 @@ struct ListController: Sendable {
             as: call.writeContext, answer: answer)
         }
       },
-      Route(
-        .delete, "/v1/lists/{listID}/members/{username}", access: .person, answer: .kept,
-        completion: .always
-      ) { call, person in
+      .completed(.delete, "/v1/lists/{listID}/members/{username}") { call, person in
         let id = try await call.listID(for: person, in: lists)
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await lists.removeMember(

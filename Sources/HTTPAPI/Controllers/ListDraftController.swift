@@ -31,16 +31,10 @@ struct ListDraftController: Sendable {
         call, person in
         try await discard(.note(try call.parameter("title")), call, person)
       },
-      Route(
-        .post, "/v1/lists/{listID}/bookmarks/{hotelID}/publish", access: .person, answer: .kept,
-        completion: .always
-      ) { call, person in
+      .completed(.post, "/v1/lists/{listID}/bookmarks/{hotelID}/publish") { call, person in
         try await publish(.bookmark(try call.hotelID()), call, person)
       },
-      Route(
-        .post, "/v1/lists/{listID}/notes/{title}/publish", access: .person, answer: .kept,
-        completion: .always
-      ) { call, person in
+      .completed(.post, "/v1/lists/{listID}/notes/{title}/publish") { call, person in
         try await publish(.note(try call.parameter("title")), call, person)
       },
     ]

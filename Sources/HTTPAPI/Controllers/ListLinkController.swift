@@ -22,13 +22,8 @@ struct ListLinkController: Sendable {
           }
         }
       },
-      Route(
-        .post, "/v1/lists/{listID}/links", access: .person, answer: .secret, completion: .always,
-        run: make),
-      Route(
-        .delete, "/v1/lists/{listID}/links/{linkID}", access: .person, answer: .kept,
-        completion: .always
-      ) { call, person in
+      .completed(.post, "/v1/lists/{listID}/links", answer: .secret, run: make),
+      .completed(.delete, "/v1/lists/{listID}/links/{linkID}") { call, person in
         let id = try await call.listID(for: person, in: lists)
         guard let link = AccountID(try call.parameter("linkID")) else { throw Problem.notFound }
         return try await .written(as: WriteAnswer.noContent) { answer in

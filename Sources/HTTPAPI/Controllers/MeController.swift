@@ -20,7 +20,7 @@ struct MeController: Sendable {
   var routes: [Route] {
     [
       Route(.get, "/v1/me", access: .person, answer: .uncached, run: me),
-      Route(.patch, "/v1/me", access: .person, answer: .kept, completion: .always) { call, person in
+      .completed(.patch, "/v1/me") { call, person in
         let body = try await call.json(.small)
         guard body.kind == .object, body.count == 1, let name = body["displayName"],
           name.kind == .null || name.string != nil
@@ -35,8 +35,7 @@ struct MeController: Sendable {
       Route(
         .delete, "/v1/me", access: .person, completion: .always, changes: .credentials, run: erase),
       Route(.get, "/v1/me/adoptions", access: .person, run: listAdoptions),
-      Route(.delete, "/v1/me/adoptions/{id}", access: .person, answer: .kept, completion: .always) {
-        call, person in
+      .completed(.delete, "/v1/me/adoptions/{id}") { call, person in
         guard let guest = AccountID(try call.parameter("id")) else { throw Problem.notFound }
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await accounts.undoAdoption(

@@ -117,6 +117,14 @@ package struct Route: Sendable {
     self.run = { call, principal in try await run(call, try access.caller(principal)) }
   }
 
+  /// A person's write that is completed when its client hangs up, and of which the server keeps the answer or a note.
+  static func completed(
+    _ method: HTTPRequest.Method, _ template: String, answer: Answer = .kept,
+    run: @escaping @Sendable (Call, Principal) async throws -> Response
+  ) -> Route {
+    Route(method, template, access: .person, answer: answer, completion: .always, run: run)
+  }
+
   /// Whether the route's template matches a path (percent-encoded, checked).
   func matches(_ path: String) -> Bool {
     let wanted = template.utf8.split(separator: UInt8(ascii: "/"))
