@@ -106,6 +106,14 @@ package final class Statement {
     while try step() { try row(self.row) }
   }
 
+  /// Calls `row` for the rows, in order, until it returns false.
+  @inlinable
+  package func visit(_ bindings: Binding..., row: (Row) throws -> Bool) throws {
+    try start(bindings)
+    defer { reset() }
+    while try step(), try row(self.row) {}
+  }
+
   /// The result of `row` for the first row; nil when there is none. Further rows are not computed.
   @inlinable
   package func first<R>(

@@ -72,10 +72,10 @@ final class RegistryFile {
   }
 
   func namelessCount() throws -> Int {
-    let statement = try open().statement("SELECT key FROM stores")
-    defer { statement.reset() }
     var count = 0
-    while try statement.step() { if statement.row.storeName(0) == nil { count += 1 } }
+    try open().statement("SELECT key FROM stores").query { row in
+      if row.storeName(0) == nil { count += 1 }
+    }
     return count
   }
 

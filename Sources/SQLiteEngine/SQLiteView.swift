@@ -34,15 +34,12 @@ struct SQLiteView: RowView {
   func changedDocuments(
     after sequence: Int64, limit: Int, _ visit: (Document) throws -> Bool
   ) throws {
-    let statement = try rows.connection.statement(
+    try rows.connection.statement(
       StoredDocument.selected,
-      ", body FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
-    try statement.bind(sequence, at: 1)
-    try statement.bind(Int64(max(limit, 0)), at: 2)
-    defer { statement.reset() }
-    while try statement.step() {
-      let (row, body) = try StoredDocument.reading(statement.row).withContent()
-      guard try visit(row.document(body)) else { return }
+      ", body FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2"
+    ).visit(.integer(sequence), .integer(max(limit, 0))) { row in
+      let (row, body) = try StoredDocument.reading(row).withContent()
+      return try visit(row.document(body))
     }
   }
 

@@ -158,12 +158,8 @@ extension StoreRows {
   func damagedEntries() throws -> Int {
     guard try has(.entries) else { return 0 }
     var count = 0
-    let statement = try connection.statement(
-      "SELECT key, id, checksum, content, number FROM entries")
-    defer { statement.reset() }
-    while try statement.step() {
-      if !Self.isSound(statement.row, of: statement.row.int64(4)) { count += 1 }
-    }
+    try connection.statement("SELECT key, id, checksum, content, number FROM entries")
+      .query { row in if !Self.isSound(row, of: row.int64(4)) { count += 1 } }
     return count
   }
 

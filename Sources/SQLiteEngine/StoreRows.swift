@@ -40,22 +40,18 @@ final class StoreRows: StoreTables {
   /// Swift code, not SQL, compares the far end of the range, so that one statement serves every range.
   /// - Throws: `integrity` for a row that fails its checksum.
   func walk(_ range: DocumentRange, _ visit: (StoredDocument, [UInt8]) throws -> Bool) throws {
-    let statement = try connection.statement(
-      StoredDocument.selected,
-      range.descending
-        ? ", body FROM documents WHERE id <= ?1 AND is_deleted <= ?2 ORDER BY id DESC"
-        : ", body FROM documents WHERE id >= ?1 AND is_deleted <= ?2 ORDER BY id")
     // SQLite sorts text before every blob, so an empty blob sorts after the last id.
     let last = range.end.map { Binding.text($0) } ?? .bytes([])
     let start = range.descending ? last : .text(range.start ?? "")
-    try statement.bind(start, at: 1)
-    try statement.bind(range.includesDeleted ? 1 : 0, at: 2)
-    defer { statement.reset() }
-    while try statement.step() {
-      let (row, body) = try StoredDocument.reading(statement.row).withContent()
-      guard range.reaches(row.id) else { return }
-      guard range.includes(row.id) else { continue }
-      guard try visit(row, body) else { return }
+    try connection.statement(
+      StoredDocument.selected,
+      range.descending
+        ? ", body FROM documents WHERE id <= ?1 AND is_deleted <= ?2 ORDER BY id DESC"
+        : ", body FROM documents WHERE id >= ?1 AND is_deleted <= ?2 ORDER BY id"
+    ).visit(start, .integer(range.includesDeleted ? 1 : 0)) { row in
+      let (row, body) = try StoredDocument.reading(row).withContent()
+      guard range.reaches(row.id) else { return false }
+      return try !range.includes(row.id) || visit(row, body)
     }
   }
 }

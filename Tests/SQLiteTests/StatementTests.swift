@@ -120,6 +120,24 @@ import Testing
     try connection.execute("DROP TABLE item")
   }
 
+  @Test func visitEndsAndIsResetWhenItsRowHandlerReturnsFalse() throws {
+    let connection = try Connection.withItems()
+    for id in ["a", "b", "c", "d"] { try connection.add(id) }
+    let statement = try connection.statement("SELECT id FROM item WHERE id > ? ORDER BY id")
+    var seen: [String] = []
+    try statement.visit(.text("a")) { row in
+      seen.append(try row.string(0))
+      return seen.count < 2
+    }
+    #expect(seen == ["b", "c"])
+    try statement.visit(.text("d")) { _ in
+      Issue.record("there is no such row")
+      return true
+    }
+    // A read that is still open would lock the table.
+    try connection.execute("DROP TABLE item")
+  }
+
   @Test func firstOfNothingIsNil() throws {
     let connection = try Connection.withItems()
     let first = try connection.statement("SELECT id FROM item").first {

@@ -90,13 +90,11 @@ package struct RegistryRebuild {
     var entries: [String: Registry.Entry] = [:]
     do {
       let reader = try Connection.inspecting(directory.registry, as: .registry)
-      let statement = try reader.statement("SELECT key, epoch, is_erasing, checksum FROM stores")
-      defer { statement.reset() }
-      while try statement.step() {
-        let found = statement.row.registered
+      try reader.statement("SELECT key, epoch, is_erasing, checksum FROM stores").query { row in
+        let found = row.registered
         guard let row = found.isSound ? found : found.repaired(),
           let (key, entry) = Registry.entry(in: row)
-        else { continue }
+        else { return }
         entries[key] = entry
       }
     } catch {

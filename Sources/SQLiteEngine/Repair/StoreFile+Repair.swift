@@ -314,12 +314,9 @@ extension StoreRows {
       guard missing.isEmpty else { throw ServiceError.integrity("the body of a leaf is missing") }
       return
     }
-    let statement = try connection.statement(
-      "SELECT generation, digest, body_checksum, body FROM bodies WHERE first = ?1")
-    try statement.bind(document.first, at: 1)
-    defer { statement.reset() }
-    while try statement.step() {
-      let row = statement.row
+    try connection.statement(
+      "SELECT generation, digest, body_checksum, body FROM bodies WHERE first = ?1"
+    ).query(.integer(document.first)) { row in
       let digest = (try? row.string(1)) ?? ""
       let revision = RevisionID(generation: Int(clamping: row.int64(0)), digest: digest)
       let bytes = row.bytes(3)

@@ -71,12 +71,8 @@ extension StoreRows {
   /// Visits all local documents, unverified, in no particular order, until `visit` returns false.
   private func walkLocalsAsFound(_ visit: (RowValues) throws -> Bool) throws {
     guard try has(.locals) else { return }
-    let statement = try connection.statement(
-      "SELECT id, revision, expires, checksum, body FROM locals")
-    defer { statement.reset() }
-    while try statement.step() {
-      guard try visit(Self.localAsFound(statement.row)) else { return }
-    }
+    try connection.statement("SELECT id, revision, expires, checksum, body FROM locals")
+      .visit { row in try visit(Self.localAsFound(row)) }
   }
 
   /// Whether a local document fails its checksum.

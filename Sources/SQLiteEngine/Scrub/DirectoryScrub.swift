@@ -289,15 +289,10 @@ struct RegistryReader {
   /// Visits every entry, by key. The entry is nil if it fails its checksum or if the key is no store's; the key is nil,
   /// too, if it is no text.
   func visit(_ body: (_ key: String?, Registry.Entry?) -> Void) throws {
-    let statement = try connection.statement(
-      "SELECT key, epoch, is_erasing, checksum FROM stores ORDER BY key")
-    defer { statement.reset() }
-    while try statement.step() {
-      let row = statement.row
-      guard let key = try? row.string(0) else {
-        body(nil, nil)
-        continue
-      }
+    try connection.statement(
+      "SELECT key, epoch, is_erasing, checksum FROM stores ORDER BY key"
+    ).query { row in
+      guard let key = try? row.string(0) else { return body(nil, nil) }
       let values = row.registered
       body(key, values.isSound ? Registry.entry(in: values)?.entry : nil)
     }

@@ -129,17 +129,14 @@ extension StoreScrub {
   /// Checks every document, and then the header.
   mutating func documentsAndCounts(of owner: Owner) throws {
     var sums = Sums()
-    let statement = try rows.connection.statement(
-      StoredDocument.selected, ", body, tree FROM documents ORDER BY sequence")
-    defer { statement.reset() }
-    while try statement.step() {
+    try rows.connection.statement(
+      StoredDocument.selected, ", body, tree FROM documents ORDER BY sequence"
+    ).query { row in
       countDocument()
-      let sequence = statement.row.int64(0)
+      let sequence = row.int64(0)
       do {
-        try document(in: statement.row, &sums)
-      } catch {
-        find("change \(sequence): \(ServiceError(engine: error).message)")
-      }
+        try document(in: row, &sums)
+      } catch { find("change \(sequence): \(ServiceError(engine: error).message)") }
     }
     try header(of: owner, sums)
   }
