@@ -58,8 +58,7 @@ struct AccountStore: Sendable {
 
   /// Reads the system store. Returns `absent` when it does not exist yet.
   func read<Value: Sendable>(
-    orAbsent absent: Value,
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
+    orAbsent absent: Value, _ query: @escaping StoreQuery<Value>
   ) async throws -> Value {
     try await stores.withStore(.system, creating: false) { store in
       try await store?.readInline(query) ?? absent

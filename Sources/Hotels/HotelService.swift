@@ -80,8 +80,7 @@ package struct HotelService: Sendable {
 
   /// Reads one state of a store; nil for an absent store.
   func read<Value: Sendable>(
-    _ name: StoreName,
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
+    _ name: StoreName, _ query: @escaping StoreQuery<Value>
   ) async throws -> Value? {
     try await stores.withStore(name, creating: false) { try await $0?.read(query) }
   }

@@ -87,16 +87,12 @@ final class PostgresStorage: StoreStorage {
   /// Records the time of an update.
   func note(_ moment: Timestamp) { latest.max(moment.milliseconds, ordering: .relaxed) }
 
-  func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value {
+  func read<Value: Sendable>(_ query: @escaping StoreQuery<Value>) async throws -> Value {
     let work = Work.current
     return try await reading { connection in try self.snapshot(connection, query, for: work) }
   }
 
-  func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value {
+  func readInline<Value: Sendable>(_ query: @escaping StoreQuery<Value>) async throws -> Value {
     try requireOpen()
     if Slice.isEnded { throw ServiceError.ended }
     if let value = try await shared(query) { return value }
@@ -104,8 +100,7 @@ final class PostgresStorage: StoreStorage {
   }
 
   func update<Value: Sendable>(
-    loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    loading ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping UpdateRule<Value>
   ) async throws -> Value {
     try requireOpen()
     let update = RuleUpdate(loading: ids, now: now, rule: rule)

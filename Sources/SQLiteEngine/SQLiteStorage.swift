@@ -34,9 +34,7 @@ final class SQLiteStorage: StoreStorage {
   /// Notes that the engine has created the file for the present caller.
   func noteCreation() { wasCreated.store(true, ordering: .relaxed) }
 
-  func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value {
+  func read<Value: Sendable>(_ query: @escaping StoreQuery<Value>) async throws -> Value {
     do {
       let work = Work.current
       return try await file.run { file in
@@ -56,9 +54,7 @@ final class SQLiteStorage: StoreStorage {
   ///
   /// When several reads run at the same time, they run on the pool: one after another on one thread, with SQLite's code
   /// in that processor's cache, each takes less time than on its request's thread.
-  func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value {
+  func readInline<Value: Sendable>(_ query: @escaping StoreQuery<Value>) async throws -> Value {
     let others = inlineReads.add(1, ordering: .relaxed).oldValue
     defer { inlineReads.subtract(1, ordering: .relaxed) }
     if others == 0,
@@ -70,8 +66,7 @@ final class SQLiteStorage: StoreStorage {
   }
 
   func update<Value: Sendable>(
-    loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    loading ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping UpdateRule<Value>
   ) async throws -> Value {
     let update = RuleUpdate(loading: ids, now: now, rule: rule)
     return try await waitingUpdates.result(of: update) { startCommit() }

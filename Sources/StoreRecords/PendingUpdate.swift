@@ -24,7 +24,7 @@ package final class RuleUpdate<Value: Sendable>: PendingUpdate {
   package let ids: Set<DocumentID>
   package let now: Timestamp
   package let work = Work.current
-  private let rule: @Sendable (inout StoreChanges) throws -> Value
+  private let rule: UpdateRule<Value>
   private let state = NIOLockedValueBox(State())
 
   private struct State {
@@ -35,10 +35,7 @@ package final class RuleUpdate<Value: Sendable>: PendingUpdate {
     var caller: CheckedContinuation<Void, Never>?
   }
 
-  package init(
-    loading ids: Set<DocumentID>, now: Timestamp,
-    rule: @escaping @Sendable (inout StoreChanges) throws -> Value
-  ) {
+  package init(loading ids: Set<DocumentID>, now: Timestamp, rule: @escaping UpdateRule<Value>) {
     self.ids = ids
     self.now = now
     self.rule = rule

@@ -16,16 +16,13 @@ extension DatabaseManager {
 /// The storage of ``DatabaseManager/absent(_:)``.
 private struct AbsentStorage: StoreStorage {
   func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value {
-    try query(AbsentView())
-  }
+    _ query: @escaping StoreQuery<Value>
+  ) async throws -> Value { try query(AbsentView()) }
 
   /// Runs the rule on an empty store. Purges and indexes have no effect.
   /// - Throws: `absent` for a rule that would write.
   func update<Value: Sendable>(
-    loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    loading ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping UpdateRule<Value>
   ) async throws -> Value {
     var changes = StoreChanges(of: AbsentView())
     let value = try rule(&changes)

@@ -179,8 +179,7 @@ package final class DatabaseManager: Sendable {
   @discardableResult
   package func update<Value: Sendable>(
     _ name: StoreName, creating: Bool = true, loading ids: Set<DocumentID> = [],
-    as context: WriteContext, answer: Answering<Value>? = nil,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    as context: WriteContext, answer: Answering<Value>? = nil, _ rule: @escaping UpdateRule<Value>
   ) async throws -> Value {
     try await withStore(name, creating: creating) { store in
       guard let store else { throw creating ? ServiceError.notMade : .absent }

@@ -44,10 +44,8 @@ package struct DocumentStore: Sendable {
 
   /// Reads one state of the store; see ``StoreStorage/read(_:)``.
   package func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value {
-    try await retryingAfterRepair { try await storage.read(query) }
-  }
+    _ query: @escaping StoreQuery<Value>
+  ) async throws -> Value { try await retryingAfterRepair { try await storage.read(query) } }
 
   /// Reads in slices, for reads whose size a client decides.
   ///
@@ -131,10 +129,8 @@ package struct DocumentStore: Sendable {
 
   /// Reads a document or two of one state of the store; see ``StoreStorage/readInline(_:)``.
   package func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value {
-    try await retryingAfterRepair { try await storage.readInline(query) }
-  }
+    _ query: @escaping StoreQuery<Value>
+  ) async throws -> Value { try await retryingAfterRepair { try await storage.readInline(query) } }
 
   /// Commits what a rule records; see ``StoreStorage/update(loading:at:_:)``.
   ///
@@ -148,8 +144,7 @@ package struct DocumentStore: Sendable {
   @discardableResult
   package func update<Value: Sendable>(
     loading ids: Set<DocumentID> = [], as context: WriteContext,
-    answer: Answering<Value>? = nil,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    answer: Answering<Value>? = nil, _ rule: @escaping UpdateRule<Value>
   ) async throws -> Value {
     while true {
       do {
@@ -162,8 +157,7 @@ package struct DocumentStore: Sendable {
 
   private func updateOnce<Value: Sendable>(
     loading ids: Set<DocumentID>, as context: WriteContext,
-    answer: Answering<Value>?,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    answer: Answering<Value>?, _ rule: @escaping UpdateRule<Value>
   ) async throws -> Value {
     let (limits, moment, concerns, name) = (limits, now(), follower.concerns, name)
     let backlog = backlog

@@ -1,21 +1,23 @@
 package import Documents
 
+/// What a read asks of one state of a store.
+package typealias StoreQuery<Value> = @Sendable (any StoreView) throws -> Value
+
+/// What an update decides in one state of a store: it records the changes, and returns its answer.
+package typealias UpdateRule<Value> = @Sendable (inout StoreChanges) throws -> Value
+
 /// One open store of an engine. It only stores and reads data; the rules of documents are the caller's work.
 ///
 /// The conformance suite in `StoreTesting` tests what these comments say.
 package protocol StoreStorage: Sendable {
   /// Reads one state of the store.
   /// - Throws: what `query` throws; `damaged`, `integrity`, `storage`, `unavailable`.
-  func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value
+  func read<Value: Sendable>(_ query: @escaping StoreQuery<Value>) async throws -> Value
 
   /// Reads one or two documents from one state of the store, as ``read(_:)`` does. An engine may read on the
   /// caller's thread if it need not wait for anything.
   /// - Parameter query: takes microseconds. It may run a second time; its first result is then discarded.
-  func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value
+  func readInline<Value: Sendable>(_ query: @escaping StoreQuery<Value>) async throws -> Value
 
   /// Runs `rule` inside a transaction and commits what it records: all of it, durably, or nothing.
   ///
@@ -34,8 +36,7 @@ package protocol StoreStorage: Sendable {
   ///   `outcomeUnknown` when the engine can't tell whether the changes were written.
   @discardableResult
   func update<Value: Sendable>(
-    loading ids: Set<DocumentID>, at now: Timestamp,
-    _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
+    loading ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping UpdateRule<Value>
   ) async throws -> Value
 
   /// Gives the disk space of removed data back to the system. The content of the store does not change.
@@ -69,7 +70,7 @@ extension StoreStorage {
   package var isEnded: Bool { false }
 
   package func readInline<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
+    _ query: @escaping StoreQuery<Value>
   ) async throws -> Value { try await read(query) }
 
   package func repair(
