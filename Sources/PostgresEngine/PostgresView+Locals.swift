@@ -17,9 +17,8 @@ extension PostgresView {
     var rest = range
     while true {
       let rows = try source.rows(
-        Call(
-          range.descending ? Self.localsDown : Self.localsUp, .integer(store), rest.lowest,
-          rest.beyond, .integer(Self.rowsAtOnce))
+        range.descending ? Self.localsDown : Self.localsUp, rest.lowest, rest.beyond,
+        .integer(Self.rowsAtOnce)
       ).all
       for row in rows {
         guard let text = row.text(4) else {
@@ -38,18 +37,14 @@ extension PostgresView {
   func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64) {
     // "0" is the next byte after "/". The ids from `prefix`, which ends with "/", up to that are those with the prefix.
     let row = try source.rows(
-      Call(
-        Self.localUsage, .integer(store), .text(prefix), .text(prefix.dropLast() + "0"),
-        .integer(now.milliseconds))
+      Self.localUsage, .text(prefix), .text(prefix.dropLast() + "0"), .integer(now.milliseconds)
     ).first
     return (row?.integer(0) ?? 0, row?.integer(1) ?? 0)
   }
 
   func expiredLocals(at moment: Timestamp, limit: Int) throws -> [LocalID] {
-    try source.rows(
-      Call(
-        Self.expired, .integer(store), .integer(moment.milliseconds), .integer(max(limit, 0)))
-    ).all.map { row in
+    try source.rows(Self.expired, .integer(moment.milliseconds), .integer(max(limit, 0))).all.map {
+      row in
       guard let text = row.text(0) else {
         throw ServiceError.integrity("the id of a local document is no text")
       }
@@ -65,7 +60,7 @@ extension PostgresView {
   }
 
   func indexes() throws -> [IndexID] {
-    try source.rows(Call(Self.indexNames, .integer(store))).all.map { row in
+    try source.rows(Self.indexNames).all.map { row in
       guard let name = row.text(0) else {
         throw ServiceError.integrity("the name of an index is no text")
       }
@@ -104,7 +99,7 @@ extension PostgresView {
   static func index(
     _ index: IndexID, in source: any RowSource
   ) throws -> (number: Int64, sequence: Int64)? {
-    let row = try source.rows(Call(indexByName, .integer(source.store), .text(index.text))).first
+    let row = try source.rows(indexByName, .text(index.text)).first
     guard let row else { return nil }
     let found = (number: row.integer(0), sequence: row.integer(1))
     guard

@@ -36,9 +36,8 @@ extension PostgresView {
     var (rest, page) = (range, PageSize())
     while true {
       let rows = try source.rows(
-        Call(
-          range.descending ? Self.downwards : Self.upwards, .integer(store), rest.lowest,
-          rest.beyond, .flag(range.includesDeleted), .integer(page.rows))
+        range.descending ? Self.downwards : Self.upwards, rest.lowest, rest.beyond,
+        .flag(range.includesDeleted), .integer(page.rows)
       ).all
       var (bytes, last): (Int, DocumentID?) = (0, nil)
       for row in rows {
@@ -55,22 +54,18 @@ extension PostgresView {
   }
 
   func changes(after sequence: Int64, limit: Int) throws -> [Change] {
-    try changes(
-      Call(Self.changesAfter, .integer(store), .integer(sequence), .integer(max(limit, 0))))
+    try changes(source.call(Self.changesAfter, .integer(sequence), .integer(max(limit, 0))))
   }
 
   func changes(upTo sequence: Int64, limit: Int) throws -> [Change] {
-    try changes(
-      Call(Self.changesUpTo, .integer(store), .integer(sequence), .integer(max(limit, 0))))
+    try changes(source.call(Self.changesUpTo, .integer(sequence), .integer(max(limit, 0))))
   }
 
   func changes(
     ofType type: String, after sequence: Int64, limit: Int
   ) throws -> [Change] {
     try source.repeatedRows(
-      Call(
-        Self.changesOfType, .integer(store), .text(type), .integer(sequence),
-        .integer(max(limit, 0)))
+      source.call(Self.changesOfType, .text(type), .integer(sequence), .integer(max(limit, 0)))
     ).all.map { try StoredDocument($0, in: store).change }
   }
 
@@ -80,8 +75,7 @@ extension PostgresView {
     var (sequence, left, page) = (sequence, max(limit, 0), PageSize())
     while left > 0 {
       let rows = try source.rows(
-        Call(
-          Self.changedAfter, .integer(store), .integer(sequence), .integer(min(left, page.rows)))
+        Self.changedAfter, .integer(sequence), .integer(min(left, page.rows))
       ).all
       var bytes = 0
       for row in rows {
@@ -101,7 +95,7 @@ extension PostgresView {
     let header = try source.storeRow().header
     if sequence <= 0 { return header.live + header.deleted }
     if sequence >= header.newest { return 0 }
-    return try source.rows(Call(Self.countAfter, .integer(store), .integer(sequence)))
+    return try source.rows(Self.countAfter, .integer(sequence))
       .first?.integer(0) ?? 0
   }
 
@@ -109,9 +103,8 @@ extension PostgresView {
     _ range: DocumentRange, among ids: Int
   ) throws -> (count: Int, last: DocumentID?) {
     let row = try source.rows(
-      Call(
-        range.descending ? Self.countDownwards : Self.countUpwards, .integer(store), range.lowest,
-        range.beyond, .flag(range.includesDeleted), .integer(max(ids, 0)))
+      range.descending ? Self.countDownwards : Self.countUpwards, range.lowest, range.beyond,
+      .flag(range.includesDeleted), .integer(max(ids, 0))
     ).first
     guard let row, row.integer(0) > 0 else { return (0, nil) }
     let last = row.integer(0) == Int64(ids) ? row.text(2).map { DocumentID(stored: $0) } : nil

@@ -48,7 +48,7 @@ struct PostgresView: RowView {
   func info() throws -> StoreInfo { try source.storeRow().info }
 
   private func row(_ statement: Statement, _ id: DocumentID) throws -> Row? {
-    try source.rows(Call(statement, .integer(store), .text(id.text))).first
+    try source.rows(statement, .text(id.text)).first
   }
 
   // MARK: The rows of documents
@@ -75,19 +75,18 @@ struct PostgresView: RowView {
 
   func arrival(of first: Int64, _ revision: RevisionID) throws -> StoredArrival? {
     try source.rows(
-      Call(
-        Self.arrivalOfBody, .integer(store), .integer(first), .integer(revision.generation),
-        .text(revision.digest.text))
+      Self.arrivalOfBody, .integer(first), .integer(revision.generation),
+      .text(revision.digest.text)
     ).first.map { StoredArrival(bytes: $0.bytes(0)) }
   }
 
   func bodyDigests(of first: Int64, generation: Int) throws -> [String] {
-    try source.rows(Call(Self.digests, .integer(store), .integer(first), .integer(generation)))
+    try source.rows(Self.digests, .integer(first), .integer(generation))
       .all.map { $0.text(0) ?? "" }
   }
 
   func bodyBytes(of first: Int64) throws -> Int64 {
-    try source.rows(Call(Self.bodyBytes, .integer(store), .integer(first))).first?.integer(0) ?? 0
+    try source.rows(Self.bodyBytes, .integer(first)).first?.integer(0) ?? 0
   }
 
   private static let documentByID = Statement(

@@ -23,6 +23,16 @@ protocol RowSource: AnyObject {
 }
 
 extension RowSource {
+  /// A statement about the store, whose number is its first value.
+  func call(_ statement: Statement, _ others: Value...) -> Call {
+    Call(statement, of: store, others)
+  }
+
+  /// The rows that a statement about the store finds.
+  func rows(_ statement: Statement, _ others: Value...) throws -> Rows {
+    try rows(Call(statement, of: store, others))
+  }
+
   func local(_ id: LocalID) throws -> StoredLocal? { try storedLocal(id) }
 
   func repeatedRows(_ call: Call) throws -> Rows { try rows(call) }
@@ -33,7 +43,7 @@ extension RowSource {
   func pieces(of firsts: [Int64]) throws -> [Int64: [StoredPiece]] {
     guard !firsts.isEmpty else { return [:] }
     var pieces: [Int64: [StoredPiece]] = [:]
-    for row in try rows(Call(.piecesByFirst, .integer(store), .integers(firsts))).all {
+    for row in try rows(.piecesByFirst, .integers(firsts)).all {
       let piece = HistoryPiece(generation: Int(row.integer(1)), bytes: row.bytes(3))
       pieces[row.integer(0), default: []]
         .append(StoredPiece(piece: piece, checksum: row.integer(2)))
@@ -45,9 +55,7 @@ extension RowSource {
   /// - Parameter first: the sequence number of the document's first change.
   func body(of first: Int64, _ revision: RevisionID) throws -> StoredBody? {
     try rows(
-      Call(
-        .bodyOfRevision, .integer(store), .integer(first), .integer(revision.generation),
-        .text(revision.digest.text))
+      .bodyOfRevision, .integer(first), .integer(revision.generation), .text(revision.digest.text)
     ).first.map {
       StoredBody(
         bytes: $0.bytes(1), checksum: $0.integer(0), arrival: StoredArrival(bytes: $0.bytes(2)))
@@ -57,7 +65,7 @@ extension RowSource {
   /// Reads a local document from the table.
   /// - Throws: `integrity`.
   func storedLocal(_ id: LocalID) throws -> StoredLocal? {
-    let row = try rows(Call(.localByID, .integer(store), .text(id.text))).first
+    let row = try rows(.localByID, .text(id.text)).first
     return try row.map { try StoredLocal($0, id, in: store) }
   }
 }

@@ -98,6 +98,12 @@ struct Call: Sendable {
     self.values = values
   }
 
+  /// Creates a call about a store, whose number is the first value.
+  init(_ statement: Statement, of store: Int64, _ others: [Value]) {
+    self.statement = statement
+    values = [.integer(store)] + others
+  }
+
   /// About how many bytes the call writes into tables: its values, and the overhead of a row and its index entries.
   var writtenBytes: Int64 {
     values.reduce(Self.rowBytes) { $0 + Int64($1.encoded?.count ?? 0) }

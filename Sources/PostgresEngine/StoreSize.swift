@@ -21,10 +21,7 @@ final class StoreSize: Sendable {
     {
       return false
     }
-    let bytes =
-      try source.rows(
-        Call(Self.count, .integer(source.store), .integer(Call.rowBytes))
-      ).first?.integer(0) ?? 0
+    let bytes = try source.rows(Self.count, .integer(Call.rowBytes)).first?.integer(0) ?? 0
     counted.withLockedValue { $0 = (bytes, written) }
     return bytes > limit
   }

@@ -117,7 +117,7 @@ final class WriteTransaction: RowSource {
   /// - Throws: `integrity`.
   func whole(_ id: DocumentID) throws -> LoadedDocuments.Found? {
     if let known = documents[id] { return known }
-    let row = try rows(Call(PostgresView.wholeByID, .integer(store), .text(id.text))).first
+    let row = try rows(PostgresView.wholeByID, .text(id.text)).first
     let found = try row.map { try LoadedDocuments.Found($0, in: store) }
     documents[id] = .some(found)
     return found
@@ -195,7 +195,7 @@ final class WriteTransaction: RowSource {
     of first: Int64, where isKnown: (BodySizes) -> Bool
   ) throws -> BodySizes {
     if let known = bodySizes[first], isKnown(known) { return known }
-    let found = try rows(Call(Self.bodySizesOfOne, .integer(store), .integer(first)))
+    let found = try rows(Self.bodySizesOfOne, .integer(first))
     bodySizes[first] = BodySizes()
     for row in found.all { note(row, of: first, from: 0) }
     return bodySizes[first] ?? BodySizes()
@@ -235,8 +235,8 @@ extension WriteTransaction: StoreTables {
 
   func removeBody(with key: StoredBodyKey, of first: Int64) throws -> Int64 {
     pending.append(
-      Call(
-        Self.removeBody, .integer(store), .integer(first), .integer(key.revision.generation),
+      call(
+        Self.removeBody, .integer(first), .integer(key.revision.generation),
         .text(key.revision.digest.text)))
     bodySizes[first]?[key.revision] = nil
     return key.count
@@ -264,14 +264,12 @@ extension WriteTransaction: StoreTables {
 
   func removePiece(of first: Int64, at generation: Int) throws {
     knownPieces[first] = nil
-    pending.append(
-      Call(Self.removePiece, .integer(store), .integer(first), .integer(generation)))
+    pending.append(call(Self.removePiece, .integer(first), .integer(generation)))
   }
 
   func removePieces(of first: Int64, below generation: Int) throws {
     knownPieces[first] = nil
-    pending.append(
-      Call(Self.removePieces, .integer(store), .integer(first), .integer(generation)))
+    pending.append(call(Self.removePieces, .integer(first), .integer(generation)))
   }
 
   func put(
@@ -284,30 +282,26 @@ extension WriteTransaction: StoreTables {
 
   func remove(_ row: StoredDocument) throws {
     foreseen = nil
-    pending.append(Call(Self.removeDocument, .integer(store), .text(row.id.text)))
+    pending.append(call(Self.removeDocument, .text(row.id.text)))
     documents[row.id] = .some(nil)
   }
 
-  func newestSequence() throws -> Int64 {
-    try rows(Call(Self.newest, .integer(store))).first?.integer(0) ?? 0
-  }
+  func newestSequence() throws -> Int64 { try rows(Self.newest).first?.integer(0) ?? 0 }
 
   func removeEntries(of id: DocumentID) throws {
-    pending.append(Call(Self.removeEntries, .integer(store), .text(id.text)))
+    pending.append(call(Self.removeEntries, .text(id.text)))
   }
 
   func removeExpiredLocals(at now: Timestamp) throws {
     pending.append(
-      Call(
-        Self.removeExpired, .integer(store), .integer(now.milliseconds),
-        .integer(Self.expiredAtOnce)))
+      call(Self.removeExpired, .integer(now.milliseconds), .integer(Self.expiredAtOnce)))
     // The statement removes some of the expired documents. Which ones is not known, so all of them are forgotten here.
     locals = locals.filter { $0.value?.document(at: now) != nil || $0.value == nil }
   }
 
   func apply(_ edit: LocalEdit) throws {
     guard let document = edit.document else {
-      pending.append(Call(Self.removeLocal, .integer(store), .text(edit.id.text)))
+      pending.append(call(Self.removeLocal, .text(edit.id.text)))
       locals[edit.id] = .some(nil)
       return
     }
@@ -334,12 +328,11 @@ extension WriteTransaction {
     switch edit {
     case .remove(let index, let entries):
       guard let number = try number(of: index) else { return }
-      pending.append(
-        Call(Self.removeSome, .integer(store), .integer(number), .integer(entries)))
-      if try rows(Call(Self.hasEntries, .integer(store), .integer(number))).first != nil {
+      pending.append(call(Self.removeSome, .integer(number), .integer(entries)))
+      if try rows(Self.hasEntries, .integer(number)).first != nil {
         note(index, number, Self.removalSequence)
       } else {
-        pending.append(Call(Self.removeIndex, .integer(store), .text(index.text)))
+        pending.append(call(Self.removeIndex, .text(index.text)))
         indexes[index] = .some(nil)
       }
     case .advance(let index, let documents, let entries, let sequence):
@@ -348,9 +341,8 @@ extension WriteTransaction {
       note(index, number, sequence)
       if !documents.isEmpty {
         pending.append(
-          Call(
-            Self.removeOfDocuments, .integer(store), .integer(number),
-            .list(documents.map { Array($0.text.utf8) })))
+          call(
+            Self.removeOfDocuments, .integer(number), .list(documents.map { Array($0.text.utf8) })))
       }
       guard !entries.isEmpty else { return }
       let checksums = entries.map { entry in
@@ -358,8 +350,8 @@ extension WriteTransaction {
       }
       written += Int64(entries.count) * Call.rowBytes
       write(
-        Call(
-          Self.addEntries, .integer(store), .integer(number), .list(entries.map(\.key)),
+        call(
+          Self.addEntries, .integer(number), .list(entries.map(\.key)),
           .list(entries.map { Array($0.id.text.utf8) }), .integers(checksums),
           .list(entries.map(\.content))))
     }
@@ -368,8 +360,8 @@ extension WriteTransaction {
   private func note(_ index: IndexID, _ number: Int64, _ sequence: Int64) {
     indexes[index] = number
     write(
-      Call(
-        Self.putIndex, .integer(store), .text(index.text), .integer(number), .integer(sequence),
+      call(
+        Self.putIndex, .text(index.text), .integer(number), .integer(sequence),
         .integer(PostgresView.checksum(index, number, sequence, in: store).value)))
   }
 
@@ -380,7 +372,5 @@ extension WriteTransaction {
     return found
   }
 
-  private func newNumber() throws -> Int64 {
-    try rows(Call(Self.newIndexNumber, .integer(store))).first?.integer(0) ?? 1
-  }
+  private func newNumber() throws -> Int64 { try rows(Self.newIndexNumber).first?.integer(0) ?? 1 }
 }

@@ -128,7 +128,7 @@ extension PostgresView {
   /// How many documents the store has counted whose rows are gone.
   fileprivate static func missingDocuments(in source: any RowSource) throws -> Int {
     let header = try source.storeRow().header
-    let found = try source.rows(Call(documentCount, .integer(source.store))).first?.integer(0) ?? 0
+    let found = try source.rows(documentCount).first?.integer(0) ?? 0
     return Int(clamping: max(0, header.live + header.deleted - found))
   }
 
@@ -147,7 +147,7 @@ extension PostgresView {
 
   /// Whether an index or an entry of one is not as it was written, or an entry leads to no document.
   static func hasDamagedIndexes(in source: any RowSource) throws -> Bool {
-    for row in try source.rows(Call(allIndexes, .integer(source.store))).all {
+    for row in try source.rows(allIndexes).all {
       guard let name = row.text(0),
         checksum(IndexID(name), row.integer(1), row.integer(2), in: source.store)
           .matches(row.integer(3))
@@ -156,9 +156,7 @@ extension PostgresView {
     var last = (number: Int64.min, key: [UInt8](), id: [UInt8]())
     while true {
       let rows = try source.rows(
-        Call(
-          allEntries, .integer(source.store), .integer(last.number), .bytes(last.key),
-          .bytes(last.id), .integer(rowsAtOnce))
+        allEntries, .integer(last.number), .bytes(last.key), .bytes(last.id), .integer(rowsAtOnce)
       ).all
       for row in rows {
         last = (row.integer(0), row.bytes(1), row.bytes(2))
@@ -171,7 +169,7 @@ extension PostgresView {
       }
       guard rows.count == rowsAtOnce else { break }
     }
-    return try source.rows(Call(strayEntry, .integer(source.store))).first != nil
+    return try source.rows(strayEntry).first != nil
   }
 
   private static let documentCount = Statement(

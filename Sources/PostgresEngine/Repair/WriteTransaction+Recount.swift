@@ -14,7 +14,7 @@ extension WriteTransaction {
   /// Repairs a local document, or removes it.
   /// - Parameter id: the bytes of the id, as found.
   func repairLocal(_ id: [UInt8], _ repair: inout DocumentRepair<WriteTransaction>) throws {
-    let row = try rows(Call(Self.localAt, .integer(store), .bytes(id))).first
+    let row = try rows(Self.localAt, .bytes(id)).first
     guard let row else { return }
     let found = RowValues(
       kind: .local,
@@ -28,8 +28,8 @@ extension WriteTransaction {
       repair.outcome.left += 1
       return
     }
-    self.repair(Call(Self.takeOutLocalAt, .integer(store), .bytes(id)))
-    self.repair(Call(Self.removeLocalAt, .integer(store), .bytes(id)))
+    self.repair(call(Self.takeOutLocalAt, .bytes(id)))
+    self.repair(call(Self.removeLocalAt, .bytes(id)))
     guard let repaired, let text = String(validating: repaired.bytes(0), as: UTF8.self) else {
       repair.outcome.dropped += 1
       return
@@ -44,17 +44,17 @@ extension WriteTransaction {
 
   /// Removes all indexes. Queries build them again.
   func removeIndexes() throws {
-    let removal = Call(Self.removeSomeEntries, .integer(store), .integer(Self.rowsAtOnce))
+    let removal = call(Self.removeSomeEntries, .integer(Self.rowsAtOnce))
     while try rows(removal).affected >= Self.rowsAtOnce {}
-    repair(Call(Self.removeAllIndexes, .integer(store)))
+    repair(call(Self.removeAllIndexes))
   }
 
   /// Counts all rows again, because damaged rows may have been counted wrongly. Also removes bodies and pieces of
   /// histories that belong to no document.
   func recount(_ header: inout StoreHeader) throws {
-    repair(Call(Self.removeStrayBodies, .integer(store)))
-    repair(Call(Self.removeStrayPieces, .integer(store)))
-    guard let row = try rows(Call(Self.counts, .integer(store))).first else { return }
+    repair(call(Self.removeStrayBodies))
+    repair(call(Self.removeStrayPieces))
+    guard let row = try rows(Self.counts).first else { return }
     (header.live, header.deleted) = (row.integer(0), row.integer(1))
     (header.bytes, header.newest) = (row.integer(2), row.integer(3))
     header.otherBodyBytes = row.integer(4)

@@ -11,7 +11,7 @@ extension WriteTransaction: RepairTables {
   private static let offsetBits: Int64 = 16
 
   func damagedDocument(at number: Int64) throws -> DamagedDocument? {
-    let row = try rows(Call(Self.documentAt, .integer(store), .integer(number))).first
+    let row = try rows(Self.documentAt, .integer(number)).first
     guard let row else { return nil }
     let body = StoredDocument.columnCount
     let head = RowValues(
@@ -31,7 +31,7 @@ extension WriteTransaction: RepairTables {
   }
 
   func bodiesAsFound(of first: Int64, id: String) throws -> [(number: Int64, row: RowValues)] {
-    try rows(Call(Self.bodiesAt, .integer(store), .integer(first))).all.map { row in
+    try rows(Self.bodiesAt, .integer(first)).all.map { row in
       (
         row.integer(0),
         RowValues(
@@ -44,12 +44,11 @@ extension WriteTransaction: RepairTables {
 
   func replace(_ number: Int64, with document: DamagedDocument) throws {
     guard let row = document.head.document else { return }
-    let arrival = try rows(Call(Self.documentAt, .integer(store), .integer(number))).first?.bytes(
+    let arrival = try rows(Self.documentAt, .integer(number)).first?.bytes(
       StoredDocument.columnCount + 2)
     try takeOutUnremovable(at: number)
-    repair(Call(Self.removeAt, .integer(store), .integer(number)))
-    let others = try rows(
-      Call(Self.sameAs, .integer(store), .text(row.id.text), .integer(row.sequence)))
+    repair(call(Self.removeAt, .integer(number)))
+    let others = try rows(Self.sameAs, .text(row.id.text), .integer(row.sequence))
     guard others.count == 0 else {
       throw ServiceError.damaged("the row of change \(number) is another document's")
     }
@@ -60,37 +59,35 @@ extension WriteTransaction: RepairTables {
     for (place, other) in document.others where other.isSound {
       guard let revision = other.revision else { continue }
       repair(
-        Call(
-          Self.putBodyAt, .integer(store), Self.place(place), .integer(revision.generation),
+        call(
+          Self.putBodyAt, Self.place(place), .integer(revision.generation),
           .text(revision.digest.text), .integer(other.checksum), .bytes(other.content)))
     }
   }
 
   /// Also removes the document from all indexes, as far as its id can be read.
   func removeRow(at number: Int64) throws {
-    repair(Call(Self.removeEntriesAt, .integer(store), .integer(number)))
+    repair(call(Self.removeEntriesAt, .integer(number)))
     try takeOutUnremovable(at: number)
-    repair(Call(Self.removeAt, .integer(store), .integer(number)))
+    repair(call(Self.removeAt, .integer(number)))
   }
 
   func takeOutUnremovable(at number: Int64) throws {
-    repair(Call(Self.takeOutAt, .integer(store), .integer(number)))
+    repair(call(Self.takeOutAt, .integer(number)))
   }
 
   func removeBody(at number: Int64) throws {
-    repair(Call(Self.takeOutBodyAt, .integer(store), Self.place(number)))
-    repair(Call(Self.removeBodyAt, .integer(store), Self.place(number)))
+    repair(call(Self.takeOutBodyAt, Self.place(number)))
+    repair(call(Self.removeBodyAt, Self.place(number)))
   }
 
   func arrivalsAsFound(of document: StoredDocument) throws -> [ArrivalFound] {
-    let winner = try rows(
-      Call(Self.documentAt, .integer(store), .integer(document.sequence))
-    ).first.map { row in
+    let winner = try rows(Self.documentAt, .integer(document.sequence)).first.map { row in
       ArrivalFound(
         number: document.sequence, isWinner: true, revision: document.revision,
         arrival: StoredArrival(bytes: row.bytes(StoredDocument.columnCount + 2)))
     }
-    let others = try rows(Call(Self.bodiesAt, .integer(store), .integer(document.first))).all.map {
+    let others = try rows(Self.bodiesAt, .integer(document.first)).all.map {
       row in
       ArrivalFound(
         number: row.integer(0), isWinner: false,
@@ -104,15 +101,12 @@ extension WriteTransaction: RepairTables {
   func put(_ arrival: StoredArrival, for found: ArrivalFound) throws {
     repair(
       found.isWinner
-        ? Call(
-          Self.putArrivalAt, .integer(store), .integer(found.number), .filled(arrival.bytes))
-        : Call(
-          Self.putBodyArrivalAt, .integer(store), Self.place(found.number),
-          .filled(arrival.bytes)))
+        ? call(Self.putArrivalAt, .integer(found.number), .filled(arrival.bytes))
+        : call(Self.putBodyArrivalAt, Self.place(found.number), .filled(arrival.bytes)))
   }
 
   func newestHistory(of id: DocumentID) throws -> (row: StoredDocument, newest: RevisionTree)? {
-    let row = try rows(Call(Self.documentLike, .integer(store), .text(id.text))).first
+    let row = try rows(Self.documentLike, .text(id.text)).first
     return try row.map { row in
       let found = try LoadedDocuments.Found(row, in: store)
       return (found.row, try found.tree())
@@ -121,9 +115,9 @@ extension WriteTransaction: RepairTables {
 
   func replaceHistory(of row: StoredDocument, with tree: [UInt8]) throws {
     repair(
-      Call(
-        Self.putTreeAt, .integer(store), .integer(row.sequence), .bytes(tree),
-        .integer(row.treeChecksum), .integer(row.checksum(in: store).value)))
+      call(
+        Self.putTreeAt, .integer(row.sequence), .bytes(tree), .integer(row.treeChecksum),
+        .integer(row.checksum(in: store).value)))
   }
 
   private static func place(_ number: Int64) -> Value {
