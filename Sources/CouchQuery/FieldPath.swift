@@ -82,9 +82,7 @@ package struct FieldPath: Hashable, Sendable {
 
   private static let dot = UInt8(ascii: ".")
   private static let backslash = UInt8(ascii: "\\")
-}
 
-extension FieldPath {
   /// The result of following a path.
   enum End {
     case found(JSONNode)
