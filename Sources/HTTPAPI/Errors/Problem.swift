@@ -46,9 +46,7 @@ package struct Problem: Error, Sendable {
   static func invalidHeader(_ reason: String) -> Problem {
     Problem(.badRequest, "invalid_header", reason)
   }
-}
 
-extension Problem {
   /// The form of an error's answer.
   enum Dialect: Sendable {
     /// `application/problem+json` (RFC 9457).
