@@ -96,9 +96,7 @@ package struct BookmarkList: Sendable, Equatable {
     for list in lists { union.append(list.hotels) }
     return union
   }
-}
 
-extension BookmarkList {
   /// Reads the list from a stored body: its `hotels`, strings or numbers as ``HotelID/init(entry:)`` reads them.
   /// Other elements, empty ids and repetitions are skipped. When `hotels` is not an array, the list is empty.
   /// - Throws: ``JSONError`` for a body that is not JSON.

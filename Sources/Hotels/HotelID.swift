@@ -20,9 +20,7 @@ package struct HotelID: ByteString {
 
   /// The id of the hotel's document.
   package var documentID: DocumentID { DocumentID(stored: text) }
-}
 
-extension HotelID {
   /// Reads an id in a list or a batch: a string as it is, a whole number N as `hotel_N`. Nil for anything else, for
   /// an empty string and for Python's `None`.
   package init?(entry node: JSONNode) {

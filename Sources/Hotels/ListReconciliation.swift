@@ -174,9 +174,7 @@ struct ListReconciliation {
     }
     return try merge.map { try known.merge(id, tree, $0, in: view) }
   }
-}
 
-extension ListReconciliation {
   /// Reads the one list of a store; nil when there is something to merge.
   /// - Parameter known: the list as it was read before. A long one is not read here.
   /// - Throws: ``StoredLists/IsLong``.
