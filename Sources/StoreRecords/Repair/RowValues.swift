@@ -176,9 +176,7 @@ package struct RowValues {
       bytes[offset + byte] = UInt8(truncatingIfNeeded: value >> Int64(56 - 8 * byte))
     }
   }
-}
 
-extension RowValues {
   package init(_ row: StoredDocument) {
     self.init(
       kind: .head,
