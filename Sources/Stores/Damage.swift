@@ -28,9 +28,7 @@ package struct Damage: Sendable, Equatable {
     self.restored = restored
     self.found = found
   }
-}
 
-extension Damage {
   /// The local document that stores the damage: one line of JSON, then the damaged bytes.
   package func note(with bytes: [UInt8]) -> LocalDocument {
     let line = JSONWriter.object { writer in

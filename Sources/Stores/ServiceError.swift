@@ -29,9 +29,7 @@ package struct ServiceError: Error, Sendable, Equatable, CustomDebugStringConver
     let message = detail.isEmpty ? reason : "\(reason) (\(detail))"
     return message.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
-}
 
-extension ServiceError {
   /// What went wrong. The target whose idea a code is declares it. `ErrorTable` gives each code its status and word.
   package struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name in metrics and logs.
