@@ -34,10 +34,29 @@ def test_login_by_form_or_json_under_either_word(shared, account, form, member):
     assert "cookie" in who["info"]["authentication_handlers"]
 
 
+def test_form_is_divided_at_semicolons_too_and_both_words_may_name_the_same(shared, account):
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for body in (f"name={account.name};password={PASSWORD}", f"name={account.name};username={account.name}&password={PASSWORD}"):
+        answer = shared.call("POST", "/couch/_session", data=body.replace(" ", "+"), headers=form)
+        assert answer.json() == {"ok": True, "name": account.name, "roles": []}
+
+
+@pytest.mark.parametrize("body,status,reason", [
+    ({"name": "x"}, 401, "Name or password is incorrect."), ({"password": "x"}, 400, "request body must contain a username"),
+    ({}, 400, "request body must contain a username"),
+    ({"name": "a", "username": "b", "password": "x"}, 400, "request body contains different usernames")], ids=str)
+def test_login_with_less_or_more_has_couchdbs_words(shared, body, status, reason):
+    """Source: CouchDB 3.5, `couch_httpd_auth:handle_session_req/2`."""
+    for form in ("data", "json"):
+        sent = {form: body or ({} if form == "json" else "x=1")}
+        answer = shared.call("POST", "/couch/_session", **sent, headers={"Content-Type": {
+            "json": "application/json", "data": "application/x-www-form-urlencoded"}[form]})
+        word = "unauthorized" if status == 401 else "bad_request"
+        assert (answer.status_code, answer.json()) == (status, {"error": word, "reason": reason})
+
+
 @pytest.mark.parametrize("body,status", [
-    ({"name": "x"}, 400), ({"password": "x"}, 400), ({}, 400), ([], 400),
-    ({"name": 1, "password": "x"}, 400),
-    ({"name": "a", "username": "b", "password": "x"}, 401),
+    ([], 400), ({"name": 1, "password": "x"}, 400),
     ({"name": "", "password": PASSWORD}, 401),
     ({"name": "nobody-" + "x" * 8, "password": PASSWORD}, 401),
     ({"name": "a\0b", "password": PASSWORD}, 401),

@@ -1,5 +1,6 @@
 import Accounts
 import CouchSync
+import Documents
 import HTTPTypes
 import Hummingbird
 import JSON
@@ -101,22 +102,24 @@ struct CouchSessionController: Sendable {
     writer.array("roles", of: roles) { $1.string($0) }
   }
 
-  /// Reads `name` (some CouchDB clients call it `username`) and `password`, from a form or from JSON.
+  /// Reads `name` or `username`, and `password`, from a form or from JSON. As in CouchDB, no password is a wrong one.
   private func credentials(_ call: Call) async throws -> (name: String, password: Secret) {
-    var name: String?
-    var password: String?
+    let member: (String) -> String?
     if call[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false {
-      let pairs = try Call.pairs(try await call.body(upTo: JSONLimits.small.maximumBytes))
-      let form = CouchParameters(pairs)
-      (name, password) = (form["name"] ?? form["username"], form["password"])
+      let bytes = try await call.body(upTo: JSONLimits.small.maximumBytes)
+      let form = CouchParameters(try Call.pairs(bytes, separators: "&;"))
+      member = { form[$0] }
     } else {
       let body = try await call.json(.small)
-      name = (body["name"] ?? body["username"])?.string
-      password = body["password"]?.string
+      member = { body[$0]?.string }
     }
-    guard let name, let password else {
-      throw ServiceError.badRequest("request body must contain a username and a password")
+    let names = ["name", "username"].compactMap(member)
+    guard let name = names.first else {
+      throw ServiceError.badRequest("request body must contain a username")
     }
-    return (name, Secret(password))
+    guard names.allSatisfy({ $0.equalsBytes(of: name) }) else {
+      throw ServiceError.badRequest("request body contains different usernames")
+    }
+    return (name, Secret(member("password") ?? ""))
   }
 }
