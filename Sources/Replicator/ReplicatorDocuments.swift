@@ -79,7 +79,10 @@ package final class ReplicatorDocuments: Sendable {
       }
       group.cancelAll()
     }
-    if isShared { try? await database.release(as: node) }
+    guard isShared else { return }
+    // Another server goes on where these have noted that they are.
+    await reset(to: nil)
+    try? await database.release(as: node)
   }
 
   /// Why a document's replication does not run.

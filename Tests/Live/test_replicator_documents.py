@@ -8,7 +8,7 @@ import pytest
 import postgres
 from couch import Administrator, Database, with_credentials
 from server import Server
-from test_replicator import LOOPBACK, content, path, url
+from test_replicator import LOOPBACK, content, path, tasks, url
 from waiting import wait_until
 
 def administrator(directory):
@@ -220,6 +220,14 @@ def test_what_ran_before_goes_on_after_a_kill(tmp_path):
 
 
 @pytest.mark.skipif(postgres.programs() is None, reason="Scripts/setup --tests installs PostgreSQL")
+    # One that is told to stop notes how far its replications are, although the time for it has not come.
+    last, job = source.changes()["last_seq"], shown(here, "always")["id"]
+    wait_until(lambda: [task["through_seq"] for task in tasks(here, job)] == [last])
+    assert here.server.stop() == 0
+    here.server = Server(here.server.data, "--admin-password-file", str(tmp_path / "password"), *LOOPBACK)
+    for each in ("from", "to"):
+        log = here.call("GET", f"/{each}/_local/{job.split('+')[0]}").json()
+        assert log["source_last_seq"] == last, log
 def test_another_node_takes_over(tmp_path):
     database = postgres.Postgres()
     try:

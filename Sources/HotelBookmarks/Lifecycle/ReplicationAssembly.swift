@@ -129,14 +129,16 @@ struct ReplicationService: Service {
   }
 
   func run() async throws {
-    async let serving: Void? = try await socket?.run()
+    // Detached, so that it does not end when the server is told to stop: over it the replications note how far they are.
+    let serving = Task.detached { [socket] in try await socket?.run() }
     await cancelWhenGracefulShutdown {
       await withTaskGroup(of: Void.self) { group in
         for documents in documents { group.addTask { await documents.run(report: report) } }
       }
     }
     await jobs.stop()
-    _ = try await serving
+    serving.cancel()
+    _ = try await serving.value
   }
 
   private func report(_ failure: ReplicatorDocuments.Failure) {
