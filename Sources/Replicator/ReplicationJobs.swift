@@ -131,7 +131,8 @@ package final class ReplicationJobs: Sendable {
   ) throws -> Reply {
     if try ReplicationCancellation.isAsked(body) {
       let id = try ReplicationCancellation.id(in: body) ?? ReplicationRequest(body).id(on: server)
-      return end(id) { $0.document == nil }.map { .cancelled(id: id, $0) } ?? .absent
+      // As in CouchDB, a document's, too. A person's remote ends by `/v1/sync` only.
+      return end(id) { $0.request.person == nil }.map { .cancelled(id: id, $0) } ?? .absent
     }
     let request = try ReplicationRequest(body, by: user)
     let id = request.id(on: server)

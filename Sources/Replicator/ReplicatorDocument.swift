@@ -78,7 +78,10 @@ struct ReplicatorDocument: Sendable {
   /// The element of `_scheduler/docs`.
   /// - Parameter job: its replication, if that is known here.
   func scheduled(in database: String, _ job: ReplicationJob?) -> JSONObject {
-    var (state, info): (JSONValue, JSONValue) = ("initializing", .null)
+    // As in CouchDB, one whose replication was ended waits.
+    var (state, info): (JSONValue, JSONValue) = (
+      self.job == nil ? "initializing" : "pending", .null
+    )
     if let note {
       state = .string(note.state)
       if let reason = note.reason {

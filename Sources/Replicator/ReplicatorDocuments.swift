@@ -173,15 +173,25 @@ package final class ReplicatorDocuments: Sendable {
 
   /// Forgets all documents and ends their replications.
   private func reset(to epoch: String?) async {
-    let ended = state.withLock { state in
+    let ended = state.withLock { state -> [ReplicatorDocument] in
       defer {
         (state.since, state.epoch, state.documents) = (0, epoch, [:])
         (state.failed, state.retried) = ([], [])
       }
-      return state.documents.values.filter { $0.note == nil }.compactMap(\.job)
+      return Array(state.documents.values)
     }
-    let tasks = ended.compactMap { jobs.end($0) }
+    let tasks = ended.compactMap(end)
     for task in tasks { _ = await task.value }
+  }
+
+  /// Ends a document's replication, unless a request has ended it and begun it again.
+  private func end(_ document: ReplicatorDocument) -> Task<ReplicationJobs.Outcome, Never>? {
+    guard document.note == nil, let job = document.job else { return nil }
+    return jobs.end(job) { $0.document == reference(to: document) }
+  }
+
+  private func reference(to document: ReplicatorDocument) -> ReplicationJob.Reference {
+    .init(database: database.name.text, id: document.id.text)
   }
 
   /// Begins what a document describes. What fails concerns this document only, and is tried again.
@@ -190,7 +200,7 @@ package final class ReplicatorDocuments: Sendable {
   ) async {
     let id = changed.id
     let known = state.withLock { $0.documents[id.text] }
-    if known?.note == nil, let job = known?.job { _ = jobs.end(job) }
+    if let known { _ = end(known) }
     var document = ReplicatorDocument(unreadable: id, at: now())
     do {
       let stored = try changed.content.get()
@@ -252,9 +262,8 @@ package final class ReplicatorDocuments: Sendable {
       throw ServiceError(.unavailable, "The server has no id yet")
     }
     let id = request.id(on: server)
-    let reference = ReplicationJob.Reference(database: database.name.text, id: document.id.text)
-    let beginning = jobs.begin(request, on: server, of: reference) { [weak self] job in
-      await self?.complete(document, job)
+    let beginning = jobs.begin(request, on: server, of: reference(to: document)) {
+      [weak self] in await self?.complete(document, $0)
     }
     guard case .taken(let other) = beginning else { return id }
     let words = "Replication `\(id)` specified by document `\(document.id.text)` already "

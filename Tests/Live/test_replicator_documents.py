@@ -98,8 +98,13 @@ def test_continuous_one_follows_until_its_document_is_gone(pair):
     source.put("a", n=1)
     wait_until(lambda: there.call("GET", path(target) + "/a").status_code == 200)
     assert [task["doc_id"] for task in here.call("GET", "/_active_tasks").json() if task["doc_id"] == document]
-    refused = here.call("POST", "/_replicate", json={"replication_id": running["id"], "cancel": True})
-    assert refused.status_code == 404
+    # As in CouchDB, a request ends it, too, until its document is written again.
+    ended = here.call("POST", "/_replicate", json={"replication_id": running["id"], "cancel": True})
+    assert (ended.status_code, ended.json()) == (200, {"ok": True, "_local_id": running["id"]})
+    assert here.call("GET", "/_scheduler/jobs/" + running["id"]).status_code == 404
+    assert (shown(here, document)["state"], shown(here, document)["id"]) == ("pending", running["id"])
+    assert put(here, document, **stored(here, document))
+    assert wait_for(here, document, "running")["id"] == running["id"]
     second = name()
     put(here, second, source=source.name, target=with_credentials(there.server.url, *there.auth) + "/couch/" + target,
         continuous=True, create_target=True)
