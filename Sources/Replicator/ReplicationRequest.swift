@@ -163,16 +163,22 @@ extension ReplicationRequest {
   /// replication has failed, need not be right, and what is not offered here fails when it begins.
   ///
   /// Source: CouchDB, `couch_replicator_docs:before_doc_update/3`.
+  /// - Parameter user: who writes it.
+  /// - Returns: the document, which names its `owner`.
   /// - Throws: 403 `forbidden`.
-  package static func check(_ document: JSONNode) throws {
-    guard document["_deleted"]?.bool != true,
-      document["_replication_state"]?.stringEquals("failed") != true
-    else { return }
+  package static func checked(_ document: JSONNode, by user: String?) throws -> JSONNode {
+    guard document["_deleted"]?.bool != true else { return document }
     do {
-      _ = try ReplicationRequest(document)
+      if document["_replication_state"]?.stringEquals("failed") != true {
+        _ = try ReplicationRequest(document)
+      }
     } catch let error as ServiceError where error.code == .badRequest {
       throw ServiceError(.forbidden, error.reason)
     } catch let error as ServiceError where error.code == .notImplemented {}
+    guard let user, document["owner"]?.isNull ?? true else { return document }
+    let others = document.members.filter { !$0.nameEquals("owner") }
+    let members = others.map { ($0.name, $0.value.value) } + [("owner", .string(user))]
+    return try ParsedJSON(JSONValue.object(JSONObject(members)).bytes, limits: .stored).root
   }
 
   /// Whether another request has the same ends, passwords and options, whoever asks.

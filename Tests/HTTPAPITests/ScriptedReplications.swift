@@ -29,8 +29,9 @@ struct ScriptedReplications: Replications {
   func scheduledDocument(_ id: String) -> JSONObject? {
     ["a", "b", "c"].contains(id) ? Self.document(id) : nil
   }
-  func check(_ document: JSONNode) throws {
+  func checked(_ document: JSONNode, by user: String?) throws -> JSONNode {
     if document["wrong"] != nil { throw ServiceError(.forbidden, "it is wrong") }
+    return document
   }
   func sealed(_ document: JSONNode) throws -> JSONNode {
     let members = document.members.filter { $0.name != "secret" }

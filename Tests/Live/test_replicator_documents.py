@@ -181,6 +181,8 @@ def test_passwords_are_shown_and_stored_nowhere(tmp_path):
         wait_for(here, document, "crashing")
         assert secret not in str(stored(here, document)) and "ann" not in str(stored(here, document))
     assert stored(here, "one")["source"]["url"] == here.server.url + "/couch/" + source.name
+    # As in CouchDB, each names who wrote it.
+    assert {stored(here, document)["owner"] for document in ("one", "two", "three", "four", "five")} == {here.name}
     for request in ("/_replicator/_all_docs?include_docs=true", "/_replicator/_changes?include_docs=true",
                     "/_scheduler/docs", "/_scheduler/jobs", "/_active_tasks"):
         answer = here.call("GET", request)
@@ -218,13 +220,6 @@ def test_what_ran_before_goes_on_after_a_kill(tmp_path):
         wait_until(lambda: target.call("GET", f"/after{end}").status_code == 200)
         assert target.call("GET", f"/before{end}").status_code == 200
         assert wait_for(here, "failed", "failed")["error_count"] == 1
-    assert here.call("DELETE", "/_replicator").status_code == 200
-    wait_until(lambda: here.call("GET", "/_scheduler/docs").json()["total_rows"] == 0)
-    assert here.call("GET", "/_scheduler/jobs").json()["total_rows"] == 0
-    assert here.server.stop() == 0
-
-
-@pytest.mark.skipif(postgres.programs() is None, reason="Scripts/setup --tests installs PostgreSQL")
     # One that is told to stop notes how far its replications are, although the time for it has not come.
     last, job = source.changes()["last_seq"], shown(here, "always")["id"]
     wait_until(lambda: [task["through_seq"] for task in tasks(here, job)] == [last])
@@ -233,6 +228,13 @@ def test_what_ran_before_goes_on_after_a_kill(tmp_path):
     for each in ("from", "to"):
         log = here.call("GET", f"/{each}/_local/{job.split('+')[0]}").json()
         assert log["source_last_seq"] == last, log
+    assert here.call("DELETE", "/_replicator").status_code == 200
+    wait_until(lambda: here.call("GET", "/_scheduler/docs").json()["total_rows"] == 0)
+    assert here.call("GET", "/_scheduler/jobs").json()["total_rows"] == 0
+    assert here.server.stop() == 0
+
+
+@pytest.mark.skipif(postgres.programs() is None, reason="Scripts/setup --tests installs PostgreSQL")
 def test_another_node_takes_over(tmp_path):
     database = postgres.Postgres()
     try:

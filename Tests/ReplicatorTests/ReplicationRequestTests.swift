@@ -74,6 +74,19 @@ struct ReplicationRequestTests {
     #expect(!ann.isSame(as: try Self.request(#"{"source":"a","target":"b","use_bulk_get":false}"#)))
   }
 
+  /// Source: CouchDB, `couch_replicator_docs:before_doc_update_owner/4`.
+  @Test(arguments: [
+    ("", "ann"), (#","owner":null"#, "ann"), (#","owner":"bob""#, "bob"),
+    (#","_replication_state":"failed""#, "ann"), (#","_deleted":true"#, nil),
+  ])
+  func documentNamesItsOwner(rest: String, owner: String?) throws {
+    let text = #"{"_id":"a","source":"a","target":"b","n":1.0\#(rest)}"#
+    let body = try ParsedJSON(Array(text.utf8), limits: .request).root
+    let checked = try ReplicationRequest.checked(body, by: "ann")
+    #expect(checked["owner"]?.string == owner && checked["n"]?.minified == Array("1.0".utf8))
+    #expect(checked.members.count(where: { $0.nameEquals("owner") }) == (owner == nil ? 0 : 1))
+  }
+
   /// Source: CouchDB, `couch_replicator_parse:convert_options/1` and `check_options/1`.
   @Test(arguments: [
     (#""cancel":1"#, "parameter `cancel` must be a boolean"),

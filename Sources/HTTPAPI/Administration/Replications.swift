@@ -21,8 +21,9 @@ package protocol Replications: Sendable {
   /// One of them.
   func scheduledDocument(_ id: String) async throws -> JSONObject?
   /// Checks a document that describes a replication before a client writes it.
+  /// - Returns: the document, which names its owner.
   /// - Throws: 403 for one that is malformed.
-  func check(_ document: JSONNode) throws
+  func checked(_ document: JSONNode, by user: String?) throws -> JSONNode
   /// Encrypts the credentials in a document that describes a replication.
   func sealed(_ document: JSONNode) async throws -> JSONNode
   /// Why such a document can't be stored as it is; nil if it can.

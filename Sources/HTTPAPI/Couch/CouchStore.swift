@@ -84,8 +84,8 @@ struct CouchStore: Sendable {
     guard let replications, body.kind == .object else { return body }
     // Ids with `_` are those of design documents and of local ones.
     let isNamed = (id?.text ?? body["_id"]?.string)?.utf8.first == UInt8(ascii: "_")
-    if isNewEdit, !isNamed { try replications.check(body) }
-    return try await replications.sealed(body)
+    guard isNewEdit, !isNamed else { return try await replications.sealed(body) }
+    return try await replications.sealed(replications.checked(body, by: caller.username))
   }
 
   /// Checks a right before anything is read of the request's body.

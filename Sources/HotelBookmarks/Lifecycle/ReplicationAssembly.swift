@@ -90,7 +90,9 @@ extension ReplicationAssembly: Replications {
   func scheduledDocument(_ id: String) async throws -> JSONObject? {
     try await documents.scheduled(id)
   }
-  func check(_ document: JSONNode) throws { try ReplicationRequest.check(document) }
+  func checked(_ document: JSONNode, by user: String?) throws -> JSONNode {
+    try ReplicationRequest.checked(document, by: user)
+  }
   func sealed(_ document: JSONNode) async throws -> JSONNode { try await seal.sealed(document) }
   func refusal(of document: JSONNode) -> ServiceError? {
     CredentialSeal.hasCredentials(document) ? CredentialSeal.refusal : nil
