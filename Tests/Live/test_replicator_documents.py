@@ -145,6 +145,21 @@ def test_wrong_document_fails_with_the_reason(pair, members, words):
     remove(pair[0], document)
 
 
+def test_list_of_documents_has_all_of_them(pair):
+    """Once it had the first hundred, like that of jobs."""
+    here, first = pair[0], name()
+    documents = [{"_id": f"{first}-{n}", "_replication_state": "failed"} for n in range(101)]
+    rows = here.call("POST", "/_replicator/_bulk_docs", json={"docs": documents}).json()
+    assert [row["id"] for row in rows if "ok" in row] == [document["_id"] for document in documents]
+    ids = {document["_id"] for document in documents}
+    wait_until(lambda: ids <= {row["doc_id"] for row in here.call("GET", "/_scheduler/docs").json()["docs"]})
+    assert len(here.call("GET", "/_scheduler/docs/_replicator?limit=7&skip=1").json()["docs"]) == 7
+    for row in rows:
+        row.update(_id=row.pop("id"), _rev=row.pop("rev"), _deleted=True)
+        row.pop("ok")
+    assert here.call("POST", "/_replicator/_bulk_docs", json={"docs": rows}).status_code == 201
+
+
 def test_one_that_fails_is_tried_again(pair):
     here, there = pair
     source, target, document = name(), here.create(), name()

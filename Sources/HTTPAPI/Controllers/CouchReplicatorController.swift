@@ -12,7 +12,7 @@ import Stores
 struct CouchReplicatorController: Sendable {
   /// The time from one line end to the next while an answer waits for the end of a replication.
   private static let beat = Duration.seconds(10)
-  /// How many jobs a list has unless the request says otherwise, as in CouchDB.
+  /// How many jobs a list has unless the request says otherwise, as in CouchDB, whose lists of documents have all.
   private static let listedJobs = 100
 
   let databases: CouchDatabaseAccess
@@ -39,7 +39,7 @@ struct CouchReplicatorController: Sendable {
       },
       .couchAdministrator(.get, "/_scheduler/jobs") { call, _ in
         let jobs = replications.scheduledJobs
-        return try Self.page(of: jobs, outOf: jobs.count, as: "jobs", call)
+        return try Self.page(of: jobs, as: "jobs", limit: Self.listedJobs, call)
       },
       .couchAdministrator(.get, "/_scheduler/jobs/{job}") { call, _ in
         try Self.one(replications.scheduledJob(try call.parameter("job").replacingSpaces))
@@ -105,13 +105,13 @@ struct CouchReplicatorController: Sendable {
   }
 
   private static func page(
-    of jobs: [JSONObject], outOf total: Int, as name: String, _ call: Call
+    of jobs: [JSONObject], outOf total: Int? = nil, as name: String, limit: Int = .max, _ call: Call
   ) throws -> Response {
     let parameters = try call.couchParameters()
     let offset = min(try parameters.count("skip") ?? 0, jobs.count)
-    let page = jobs.dropFirst(offset).prefix(try parameters.count("limit") ?? listedJobs)
+    let page = jobs.dropFirst(offset).prefix(try parameters.count("limit") ?? limit)
     return .json(headers: Response.couchFields) { writer in
-      writer.member("total_rows", total)
+      writer.member("total_rows", total ?? jobs.count)
       writer.member("offset", offset)
       writer.array(name, of: page) { $1.value(.object($0)) }
     }
