@@ -109,11 +109,11 @@ package struct PersonRemotes: Sendable {
   ) async throws -> [(DocumentID, JSONObject?)] {
     var sealed: [(DocumentID, JSONObject?)] = []
     for (id, document) in edits {
-      let node = try document.map {
-        try ParsedJSON(JSONValue.object($0).bytes, limits: .document).root
-      }
       var hidden: JSONObject?
-      if let node { hidden = try await seal.sealed(node).value.object }
+      if let document {
+        let node = try ParsedJSON(JSONValue.object(document).bytes, limits: .document).root
+        hidden = try await seal.sealed(node).value.object
+      }
       sealed.append((id, hidden))
     }
     return sealed

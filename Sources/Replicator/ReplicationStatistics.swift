@@ -16,51 +16,38 @@ package struct ReplicationStatistics: Sendable, Equatable {
   var bulkAttempts = 0
   var bulkRead = 0
 
+  /// The counts with their names in a session's history and in a task.
+  private static let names:
+    [(count: any WritableKeyPath<Self, Int> & Sendable, history: String, task: String)] = [
+      (\.checked, "missing_checked", "revisions_checked"),
+      (\.found, "missing_found", "missing_revisions_found"), (\.read, "docs_read", "docs_read"),
+      (\.written, "docs_written", "docs_written"),
+      (\.failures, "doc_write_failures", "doc_write_failures"),
+      (\.bulkRead, "bulk_get_docs", "bulk_get_docs"),
+      (\.bulkAttempts, "bulk_get_attempts", "bulk_get_attempts"),
+    ]
+
   static func + (one: Self, other: Self) -> Self {
-    var sum = one
-    sum.checked += other.checked
-    sum.found += other.found
-    sum.read += other.read
-    sum.written += other.written
-    sum.failures += other.failures
-    sum.bulkAttempts += other.bulkAttempts
-    sum.bulkRead += other.bulkRead
-    return sum
+    names.reduce(into: one) { $0[keyPath: $1.count] += other[keyPath: $1.count] }
   }
 
   /// Reads the counts of a session's history. A wrong one counts as 0, because a peer may have written it.
   init(_ entry: JSONObject?) {
-    func count(_ name: String) -> Int {
-      entry?[name]?.int?.boundedCount ?? 0
+    for (count, name, _) in Self.names {
+      self[keyPath: count] = entry?[name]?.int?.boundedCount ?? 0
     }
-    checked = count("missing_checked")
-    found = count("missing_found")
-    read = count("docs_read")
-    written = count("docs_written")
-    failures = count("doc_write_failures")
-    bulkAttempts = count("bulk_get_attempts")
-    bulkRead = count("bulk_get_docs")
   }
 
   init() {}
 
   /// The counts as members of a session's history.
   var history: JSONObject {
-    [
-      "missing_checked": .count(checked), "missing_found": .count(found), "docs_read": .count(read),
-      "docs_written": .count(written), "doc_write_failures": .count(failures),
-      "bulk_get_docs": .count(bulkRead), "bulk_get_attempts": .count(bulkAttempts),
-    ]
+    JSONObject(Self.names.map { ($0.history, .count(self[keyPath: $0.count])) })
   }
 
   /// The counts as members of a task.
   var task: JSONObject {
-    [
-      "revisions_checked": .count(checked), "missing_revisions_found": .count(found),
-      "docs_read": .count(read), "docs_written": .count(written),
-      "doc_write_failures": .count(failures), "bulk_get_docs": .count(bulkRead),
-      "bulk_get_attempts": .count(bulkAttempts),
-    ]
+    JSONObject(Self.names.map { ($0.task, .count(self[keyPath: $0.count])) })
   }
 }
 

@@ -136,7 +136,7 @@ package final class ReplicatorDocuments: Sendable {
       let content: Result<Document, any Error>
       do {
         guard let document = try await database.document(id) else {
-          forget(id)
+          keep(nil, of: id)
           continue
         }
         content = .success(document)
@@ -204,7 +204,7 @@ package final class ReplicatorDocuments: Sendable {
     var document = ReplicatorDocument(unreadable: id, at: now())
     do {
       let stored = try changed.content.get()
-      guard !stored.isDeleted, !stored.id.isDesign else { return forget(id) }
+      guard !stored.isDeleted, !stored.id.isDesign else { return keep(nil, of: id) }
       let body = try ParsedJSON(stored.body, limits: .stored).root
       document = ReplicatorDocument(stored, body)
       if isOwner, document.note == nil {
@@ -222,17 +222,9 @@ package final class ReplicatorDocuments: Sendable {
       if known?.trouble != trouble, mayReport() {
         report(Failure(change: changed.sequence, database: database.name.text, error: error))
       }
-      let failed = document
-      return state.withLock { state in
-        state.documents[id.text] = failed
-        state.failed.insert(id.text)
-      }
+      return keep(document, of: id, hasFailed: true)
     }
-    let taken = document
-    state.withLock { state in
-      state.documents[id.text] = taken
-      state.failed.remove(id.text)
-    }
+    keep(document, of: id)
   }
 
   private func mayReport() -> Bool {
@@ -242,10 +234,10 @@ package final class ReplicatorDocuments: Sendable {
     }
   }
 
-  private func forget(_ id: DocumentID) {
+  private func keep(_ document: ReplicatorDocument?, of id: DocumentID, hasFailed: Bool = false) {
     state.withLock { state in
-      state.documents[id.text] = nil
-      state.failed.remove(id.text)
+      state.documents[id.text] = document
+      if hasFailed { state.failed.insert(id.text) } else { state.failed.remove(id.text) }
     }
   }
 

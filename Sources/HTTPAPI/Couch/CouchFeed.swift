@@ -72,12 +72,7 @@ struct CouchFeed: Sendable {
 
   /// Whether one page is the whole answer.
   func isAnswered(by page: ChangesPage, _ query: ChangesQuery) -> Bool {
-    guard page.isComplete else { return false }
-    switch kind {
-    case .normal: return true
-    case .longpoll: return !page.rows.isEmpty || query.limit == 0 || query.descending
-    case .continuous, .eventsource: return false
-    }
+    page.isComplete && isArray && isOver(query, hasRows: !page.rows.isEmpty)
   }
 
   /// Whether no rows follow a complete page.
