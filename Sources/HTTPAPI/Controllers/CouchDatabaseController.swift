@@ -69,18 +69,12 @@ struct CouchDatabaseController: Sendable {
             AllDocumentsQuery(try call.couchParameters(), body: body, scope: scope), call, store)
         },
         databases.route(.post, path + "/queries") { call, store in
-          try await queries(scope, call, store)
+          let queries = try AllDocumentsQuery.list(try await call.couchObject(), scope: scope)
+          return try feeds.response(
+            try await store.read { try await $0.allDocuments(queries) }, call, store)
         },
       ]
     }
-  }
-
-  private func queries(
-    _ scope: AllDocumentsQuery.Scope, _ call: Call, _ store: CouchStore
-  ) async throws -> Response {
-    let queries = try AllDocumentsQuery.list(try await call.couchObject(), scope: scope)
-    return try feeds.response(
-      try await store.read { database in try await database.allDocuments(queries) }, call, store)
   }
 
   private func allDocuments(

@@ -34,12 +34,8 @@ struct CouchQueryController: Sendable {
             try await $0.deleteIndexes(body)
           })
       },
-      databases.route(.delete, "/_index/{design}/{type}/{name}") { call, store in
-        try await Self.deleteIndex(call, store)
-      },
-      databases.route(.delete, "/_index/_design/{design}/{type}/{name}") { call, store in
-        try await Self.deleteIndex(call, store)
-      },
+      databases.route(.delete, "/_index/{design}/{type}/{name}", Self.deleteIndex),
+      databases.route(.delete, "/_index/_design/{design}/{type}/{name}", Self.deleteIndex),
     ] + functions
   }
 
