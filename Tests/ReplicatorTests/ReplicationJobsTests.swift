@@ -38,6 +38,15 @@ import Testing
     }
     #expect(failure.error != "cancelled")
     #expect(jobs.jobs.count(where: { $0.state == .running }) == 100)
+    // A request ends what documents describe, but no person's remote.
+    let remote = try #require(jobs.jobs.first { $0.request.person != nil }).id
+    let cancellation = Array(#"{"id": "\#(remote)", "cancel": true}"#.utf8)
+    let answer = try jobs.replicate(
+      ParsedJSON(cancellation, limits: .small).root, on: "server")
+    guard case .absent = answer else {
+      Issue.record("A person's remote was ended")
+      return
+    }
     await jobs.stop()
   }
 
