@@ -12,23 +12,16 @@ extension ReplicationPeer {
   /// - Throws: ``ReplicationFailure`` with CouchDB's words.
   func open(creating creation: String? = nil) async throws -> String {
     if let creation {
-      switch try await send(.PUT, creation, attempts: attemptsToOpen).status {
-      case 401: throw ReplicationFailure.unauthorized(name)
-      case 403: throw ReplicationFailure.forbidden(name)
-      default: break
-      }
+      let made = try await send(.PUT, creation, attempts: attemptsToOpen)
+      if [401, 403].contains(made.status) { throw await refused(made, "") }
     }
     let answer = try await send(.GET, upTo: PeerAnswer.shortBytes, attempts: attemptsToOpen)
-    switch answer.status {
-    case 401: throw ReplicationFailure.unauthorized(name)
-    case 403: throw ReplicationFailure.forbidden(name)
-    default:
-      let info = try? await computing { try await answer.json() }
-      guard answer.status == 200, let info, info["update_seq"] != nil,
-        let time = info["instance_start_time"]?.short
-      else { throw ReplicationFailure.notFound(name) }
-      return String(decoding: time.minified, as: UTF8.self)
-    }
+    if [401, 403].contains(answer.status) { throw await refused(answer, "") }
+    let info = try? await computing { try await answer.json() }
+    guard answer.status == 200, let info, info["update_seq"] != nil,
+      let time = info["instance_start_time"]?.short
+    else { throw ReplicationFailure.notFound(name) }
+    return String(decoding: time.minified, as: UTF8.self)
   }
 
   /// Makes sure that all that was written is on the disk of the peer.

@@ -26,11 +26,9 @@ struct CouchReplicatorController: Sendable {
       .couchAdministrator(.post, "/_replicate") { call, caller in
         let body = try await call.couchObject()
         guard let server = try await databases.stores.serverID() else { throw Self.noServerID }
-        let reply = try await replications.replicate(
-          body, on: server, by: caller.username)
+        let reply = try await replications.replicate(body, on: server, by: caller.username)
         if let act = Self.act(reply) {
-          databases.accounts.audit.note(
-            AuditEvent(act, by: .administrator, about: "replication"))
+          databases.accounts.audit.note(AuditEvent(act, by: .administrator, about: "replication"))
         }
         return try await answer(reply)
       },
@@ -44,9 +42,7 @@ struct CouchReplicatorController: Sendable {
       .couchAdministrator(.get, "/_scheduler/jobs/{job}") { call, _ in
         try Self.one(replications.scheduledJob(try call.parameter("job").replacingSpaces))
       },
-      .couchAdministrator(.get, "/_scheduler/docs") { call, _ in
-        try documents(call)
-      },
+      .couchAdministrator(.get, "/_scheduler/docs") { call, _ in try documents(call) },
       .couchAdministrator(.get, "/_scheduler/docs/{db}") { call, _ in
         try Self.requireReplicator(call)
         return try documents(call)

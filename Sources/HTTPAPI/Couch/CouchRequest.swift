@@ -17,11 +17,8 @@ extension Call {
   static func pairs(
     _ text: some Collection<UInt8>, separators: String = "&"
   ) throws(Problem) -> [(name: String, value: String)] {
-    var pairs: [(name: String, value: String)] = []
-    for pair in text.split(whereSeparator: { separators.utf8.contains($0) }) {
-      pairs.append(try RequestTarget.pair(pair))
-    }
-    return pairs
+    try text.split { separators.utf8.contains($0) }
+      .map { pair throws(Problem) in try RequestTarget.pair(pair) }
   }
 
   /// The body of a `POST`, which has to be an object.
@@ -32,9 +29,7 @@ extension Call {
 
   private func couchObject(_ bytes: [UInt8]) async throws -> JSONNode {
     let node = try await json(bytes, CouchLimits.bulk)
-    guard node.kind == .object else {
-      throw CouchBody.noObject
-    }
+    guard node.kind == .object else { throw CouchBody.noObject }
     return node
   }
 
