@@ -5,6 +5,8 @@ import NIOCore
 /// to the end always counts.
 struct BodyPace {
   private let limits: ConnectionLimits
+  /// When the head was read.
+  let began: NIODeadline
   /// The deadline for the next byte.
   private var due: NIODeadline
   /// The deadline for the last byte.
@@ -18,6 +20,7 @@ struct BodyPace {
 
   init(_ limits: ConnectionLimits, at now: NIODeadline) {
     self.limits = limits
+    began = now
     due = now + limits.bodyGrace
     end = now + limits.body
   }

@@ -141,7 +141,11 @@ struct RequestLimitStateMachine {
       return .endRefused(
         isPassedOn: isAnsweredAtOnce && !isStream, endsConnection: cutoff != nil)
     }
-    if pace.count > 0, !hasAnswer { waiting = now }
+    if pace.count > 0 {
+      let time = Int((now - pace.began).nanoseconds / 1_000_000)
+      requests.last?.reservation?.bodyMilliseconds = time
+      if !hasAnswer { waiting = now }
+    }
     // The request gave its slot back while its body was arriving, and all slots may be taken now.
     return takesSlotAgain() ? .forward : fail(.overloaded, at: now)
   }

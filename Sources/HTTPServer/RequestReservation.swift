@@ -15,6 +15,7 @@ package final class RequestReservation: Sendable {
   private let bytes = Atomic(0)
   private let answerBytes = Atomic(0)
   private let hasSlot = Atomic(false)
+  private let bodyTime = Atomic(0)
 
   /// Makes a reservation without memory or slot.
   init(
@@ -38,6 +39,12 @@ package final class RequestReservation: Sendable {
     try await channel.eventLoop.submit {
       try channel.pipeline.syncOperations.handler(type: RequestLimitHandler.self).reservation
     }.get()
+  }
+
+  /// How many milliseconds its body took to arrive; 0 without a body, and until all of it has come.
+  package internal(set) var bodyMilliseconds: Int {
+    get { bodyTime.load(ordering: .relaxed) }
+    set { bodyTime.store(newValue, ordering: .relaxed) }
   }
 
   /// Makes another reservation for work that continues after the answer. It has no slot among the running requests.

@@ -63,6 +63,15 @@ import Testing
     #expect(begins(Self.request(), &second))
   }
 
+  @Test(arguments: [(0, 0), (3, 45)]) func requestKnowsHowLongItsBodyTook(bytes: Int, time: Int) {
+    var machine = machine()
+    #expect(begins(Self.request(.post), &machine))
+    if bytes > 0 { _ = machine.readBody(bytes, at: start + .milliseconds(20)) }
+    #expect(machine.first?.reservation?.bodyMilliseconds == 0)
+    _ = machine.readEnd(at: start + .milliseconds(45))
+    #expect(machine.first?.reservation?.bodyMilliseconds == time)
+  }
+
   @Test func pipelinedRequestsHaveOneSlot() {
     let admission = Admission()
     var machine = machine(admission)

@@ -267,7 +267,9 @@ def test_server_and_its_answers_have_names(shared, database):
     assert len(first.json()["uuid"]) == 32 and first.json() == second.json()
     assert first.headers["X-Couch-Request-ID"] != second.headers["X-Couch-Request-ID"]
     for path in ("", "/a", "/_changes"):
-        assert database.raw("GET", path).headers["X-Couch-Request-ID"], path
+        answer = database.raw("GET", path)
+        assert answer.headers["X-Couch-Request-ID"] and answer.headers["X-CouchDB-Body-Time"] == "0", path
+    assert database.put("timed", n=1).headers["X-CouchDB-Body-Time"].isdigit()
     uuids = requests.get(shared.url + "/couch/_uuids")
     assert uuids.headers["ETag"].startswith('"') and "no-cache" in uuids.headers["Cache-Control"]
     assert uuids.headers["Pragma"] == "no-cache"

@@ -9,7 +9,7 @@ from couch import Account, Database
 from waiting import PATIENCE
 from wire import connect, receive
 
-OWN = {"date", "x-request-id", "x-couch-request-id", "etag", "set-cookie", "location"}
+OWN = {"date", "x-request-id", "x-couch-request-id", "x-couchdb-body-time", "etag", "set-cookie", "location"}
 
 
 def root(server):

@@ -24,20 +24,18 @@ enum CouchHead {
   }
 
   /// Adds CouchDB's `X-Couch-Request-ID` to an answer: the client's own, if it has CouchDB's form. Otherwise a failure has
-  /// the same id in the log.
-  static func addRequestID(to fields: inout HTTPFields, of request: Request) {
+  /// the same id in the log. Besides it says how long the request's body took.
+  static func addFields(
+    to fields: inout HTTPFields, of request: Request, _ reservation: RequestReservation?
+  ) {
     let given = request.headers[.couchRequestID].flatMap { isRequestID($0) ? $0 : nil }
     fields[.couchRequestID] = given ?? fields[.xRequestID] ?? nextID()
+    fields[.couchBodyTime] = String(reservation?.bodyMilliseconds ?? 0)
   }
 
   private static func isRequestID(_ text: String) -> Bool {
     (1...36).contains(text.utf8.count)
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
-        default: false
-        }
-      }
+      && text.utf8.allSatisfy { PathSegment.isUnreserved($0) && $0 != 0x2E && $0 != 0x7E }
   }
 
   /// An id of ten digits. It only has to differ from other ids, so it comes from a counter: random numbers of the

@@ -7,6 +7,8 @@ extension HTTPField.Name {
   static let contentMD5 = named("Content-MD5")
   /// `Cache-Status` (RFC 9211).
   static let cacheStatus = named("Cache-Status")
+  /// `X-CouchDB-Body-Time`: how many milliseconds the request's body took to arrive (CouchDB, "API basics").
+  static let couchBodyTime = named("X-CouchDB-Body-Time")
   /// `X-Couch-Request-ID`: identifies an answer.
   static let couchRequestID = named("X-Couch-Request-ID")
   /// `Pragma`: forbids caches of HTTP/1.0 to keep an answer (RFC 9111, section 5.4).

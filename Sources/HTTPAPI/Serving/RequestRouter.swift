@@ -110,7 +110,9 @@ package struct RequestRouter: HTTPResponder {
     if request.method == .head { response = response.createHeadResponse() }
     crossOrigin.decorate(&response.headers, origin: request.headers.value(of: .origin))
     response.headers.append(contentsOf: fields)
-    if dialect == .couch { CouchHead.addRequestID(to: &response.headers, of: request) }
+    if dialect == .couch {
+      CouchHead.addFields(to: &response.headers, of: request, context.reservation)
+    }
     if showsCost, let work { response.headers[.serverTiming] = EndedWork.timing(work) }
     answers.count(response.status.code)
     (entry?.metrics ?? unrouted).record(
