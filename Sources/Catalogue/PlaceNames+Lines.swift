@@ -48,17 +48,17 @@ extension PlaceNames {
       let known = places.map { String($0.dropFirst(3)) }
       return "t|" + line(String(first.prefix(2)), known: known, found: found)
     }.sorted()
-    for state in StateNames.all {
+    for state in NameTable.states {
       let found = joined(Array(state.names.prefix(1)))
       let place = state.country + "/"
       lines.append("t|" + line(place, known: Array(joined(state.names)), found: found))
       lines.append("s|" + line(place, known: [key(state.code)], found: found))
     }
-    let codes = StateNames.all.filter { writtenCodes.contains($0.country) }.map(\.code)
+    let codes = NameTable.states.filter { writtenCodes.contains($0.country) }.map(\.code)
     let made =
       [SpelledQuery.eitherLA, SpelledQuery.anyLA]
       + SpelledQuery.places.keys.map(SpelledQuery.meaning)
-      + AmenityNames.all.flatMap { $0.dropFirst() } + CityNames.districts.flatMap(\.self)
+      + (AmenityNames.all + NameTable.district.rows).flatMap { $0.dropFirst() }
     for name in joined(codes + made).sorted() {
       let meaning = names.meaning(of: name)
       let meant = meaning.names.map { $0.replacing(" ", with: "_") }

@@ -50,32 +50,29 @@ package struct PlaceNames: Sendable {
         mean(city.names.first, by: city.foreignNames, beside: city.names)
       }
     }
-    for line in Self.nicknames {
-      let fields = line.split(separator: "|").map(String.init)
-      add(Array(fields.dropFirst()), toCountry: fields[0])
-    }
+    for row in NameTable.country.rows { add(Array(row.dropFirst()), toCountry: row[0]) }
     // Some lists have a part of the United Kingdom as the country.
     for region in NamedRegion.byCountry["GB"] ?? [] {
       know(joined(region.names), asCountry: region.country)
     }
     // A country's own names come before another's name in a foreign language.
     for region in regions { know(joined(region.foreignNames), asCountry: region.code) }
-    for line in CityNames.lines + CityNames.spokenAirports {
-      let fields = line.split(separator: "|").map(String.init)
-      add(Array(fields.dropFirst()), in: fields[0])
+    for row in NameTable.city.rows { add(Array(row.dropFirst()), in: row[0]) }
+    for row in NameTable.airport.rows {
+      // As people say the codes: "CDG airport".
+      let codes = row.dropFirst().filter { name in
+        name.utf8.count == 3 && name.utf8.allSatisfy { (0x41...0x5A).contains($0) }
+      }
+      add(row.dropFirst() + codes.map { $0 + " Airport" }, in: row[0])
     }
-    for line in CityNames.foreign {
-      let fields = line.split(separator: "|").map(String.init)
-      let others = Array(fields.dropFirst(2))
-      add([fields[1]], in: fields[0], others)
-      mean(fields[1], by: others, beside: [])
+    for row in NameTable.foreign.rows where row.count > 1 {
+      add([row[1]], in: row[0], Array(row[2...]))
+      mean(row[1], by: Array(row[2...]), beside: [])
     }
-    for line in CityNames.sights {
-      let fields = line.split(separator: "|").map(String.init)
-      add(Array(fields.dropFirst()), asSightsIn: fields[0])
-    }
-    for names in CityNames.districts {
-      add(names, in: "JP")
+    for row in NameTable.sight.rows { add(Array(row.dropFirst()), asSightsIn: row[0]) }
+    for row in NameTable.district.rows {
+      let names = Array(row.dropFirst())
+      add(names, in: row[0])
       for name in names { mean(name, by: names, beside: []) }
     }
     for words in AmenityNames.all {
@@ -94,7 +91,7 @@ package struct PlaceNames: Sendable {
         mean(name, by: [SpelledQuery.meaning(adjective)], beside: [])
       }
     }
-    for state in StateNames.all {
+    for state in NameTable.states {
       let name = joined(Array(state.names.prefix(1))).first
       for other in joined(state.names + [state.code]) {
         states[state.country + " " + other] = name
@@ -321,19 +318,4 @@ package struct PlaceNames: Sendable {
   private static func withoutEnding(_ name: String) -> [String] {
     endings.filter { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
   }
-
-  /// What people call countries beside the names of CLDR.
-  private static let nicknames = [
-    "GB|UK|Great Britain|Britain|Großbritannien|Grande-Bretagne|Gran Bretaña|Gran Bretagna",
-    "GB|Groot-Brittannië|Grã-Bretanha|Storbritannien|Wielka Brytania|グレートブリテン",
-    "US|United States of America|America|The States|Amerika|Amérique|アメリカ|米国|EEUU|EE UU",
-    "NL|Holland|The Netherlands|Hollande|Holanda|Olanda|オランダ",
-    "AE|UAE|Emirates", "CZ|Czech Republic|Czechia|Česko", "KR|Korea|Republic of Korea",
-    "RU|Russian Federation", "TR|Turkey|Türkiye", "MM|Burma", "CI|Ivory Coast", "SZ|Swaziland",
-    "MK|Macedonia", "VA|Vatican|Holy See", "CV|Cape Verde", "HK|Hong Kong", "MO|Macau|Macao",
-    "CD|DR Congo", "BA|Bosnia", "TT|Trinidad", "LA|Laos", "TL|East Timor", "SY|Syria",
-    "IR|Persia", "PS|Palestine", "CN|PRC|Mainland China", "VN|Viet Nam", "BN|Brunei",
-    "MD|Moldova", "TZ|Tanzania", "BO|Bolivia", "VE|Venezuela", "IE|Eire", "GR|Hellas",
-    "CH|Helvetia", "AG|Antigua", "KN|St Kitts", "VC|St Vincent", "LC|St Lucia",
-  ]
 }

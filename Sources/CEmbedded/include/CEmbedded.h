@@ -10,6 +10,12 @@ const unsigned char *_Nonnull cembedded_catalogue_bytes(void);
 /// The number of bytes of the catalogue.
 size_t cembedded_catalogue_count(void);
 
+/// Names of places and of what hotels have, in UTF-8; the comments at the beginning of each kind say what its lines are.
+const unsigned char *_Nonnull cembedded_names_bytes(void);
+
+/// The number of bytes of the names.
+size_t cembedded_names_count(void);
+
 /// The text of openapi.yaml at the time of the build, in UTF-8.
 const unsigned char *_Nonnull cembedded_contract_bytes(void);
 
