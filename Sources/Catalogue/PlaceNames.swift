@@ -271,10 +271,12 @@ package struct PlaceNames: Sendable {
   /// The names of the parts of the United Kingdom.
   var partNames: Set<String> { Self.joined((NamedRegion.byCountry["GB"] ?? []).flatMap(\.names)) }
 
-  /// The other names of a region by its English name; empty for an unknown one.
-  func names(ofRegion name: String, in country: String) -> Set<String> {
+  /// The English name of a state, and those of the part of the country that is called so.
+  func names(ofState state: String, in country: String) -> Set<String> {
+    let name = name(ofState: state, in: country) ?? Self.key(state)
     let regions = code(of: country).flatMap { NamedRegion.byCountry[$0] } ?? []
-    return regions.first { $0.names[0].equalsBytes(of: name) }.map { Self.joined($0.names) } ?? []
+    let region = regions.first { Self.key($0.names[0]) == name }
+    return Self.joined(region?.names ?? []).union([name])
   }
 
   /// The English name of a state by any of its names or its code; nil for an unknown one.

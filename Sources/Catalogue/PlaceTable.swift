@@ -58,10 +58,7 @@ enum PlaceTable {
           names.formUnion(PlaceNames.all.partNames.subtracting(states))
         }
       } else if place.kind == Place.Kind.state.rawValue {
-        names.formUnion(PlaceNames.all.names(ofRegion: place.name, in: place.country))
-        if let name = PlaceNames.all.name(ofState: place.name, in: place.country) {
-          names.insert(name)
-        }
+        names.formUnion(PlaceNames.all.names(ofState: place.name, in: place.country))
       } else if place.kind == Place.Kind.city.rawValue {
         names.formUnion(PlaceNames.all.names(ofCity: place.name, in: place.country))
       }
@@ -74,8 +71,9 @@ enum PlaceTable {
     }
   }
 
-  /// The places with a name that begins so, those with most hotels first. If there is none, those with such a name in a
-  /// language of other countries; else those whose name begins with what stands before a comma, or almost so.
+  /// The places with a name that begins so, those of just that name first, then those with most hotels. If there is none, those
+  /// with such a name in a language of other countries; else those whose name begins with what stands before a comma, has the
+  /// text within it, begins almost so, or begins so without the last word.
   static func places(
     beginning text: String, limit: Int, in connection: Connection
   ) throws -> [Place] {
@@ -101,7 +99,22 @@ enum PlaceTable {
       let city = try places(beginning: String(text[..<comma]), limit: limit, in: connection)
       if !city.isEmpty { return city }
     }
-    return try places(named: similar(to: prefix, in: connection), limit: limit, in: connection)
+    // "Francisco".
+    if prefix.unicodeScalars.count >= leastCorrected {
+      let others = try connection.statement(
+        """
+        SELECT kind, name, state, country, hotels FROM place
+        WHERE id IN (SELECT place FROM place_name WHERE instr(name, ?1) > 0)
+        ORDER BY hotels DESC, id LIMIT ?2
+        """
+      ).all(.text(prefix), .integer(limit), row: Place.init)
+      if !others.isEmpty { return others }
+    }
+    found = try places(named: similar(to: prefix, in: connection), limit: limit, in: connection)
+    // "Paris fr".
+    let first = text.lastIndex(of: " ").map { PlaceNames.key(String(text[..<$0])) } ?? ""
+    guard found.isEmpty, first.unicodeScalars.count >= leastCorrected else { return found }
+    return try places(named: [first], limit: limit, in: connection)
   }
 
   private static func places(
@@ -113,7 +126,8 @@ enum PlaceTable {
         """
         SELECT kind, name, state, country, hotels FROM place
         WHERE id IN (SELECT place FROM place_name WHERE name >= ?1 AND name < ?1 || char(0x10FFFF))
-        ORDER BY hotels DESC, id LIMIT ?2
+        ORDER BY id IN (SELECT place FROM place_name WHERE name = ?1) DESC, hotels DESC, id
+        LIMIT ?2
         """
       ).all(.text(prefix), .integer(limit - places.count), row: Place.init)
     }

@@ -9,7 +9,7 @@ enum SearchStopWords {
     las del y lo gli di bei nahe cerca в во на у около close next where con avec com vom zum zur nähe proche près \
     vicino perto von рядом недалеко возле от с со \
     ein eine einen einem einer un une una uno um uma au aux dans sur auf für pour para per nel nella alla allo dal dalla een het bij \
-    voor na przy och nära ve i we my our me us need want would like looking search searching find show book booking please some \
+    voor na do przy och nära ve i we my our me us need want would like looking search searching find show book booking please some \
     any is are that has have having included inclusive incl inkl inklusive inclus compris incluido incluida incluso ich suche suchen \
     je cherche busco quiero cerco vorrei procuro zoek szukam ищу хочу нужен нужна em en met في من قرب \
     upon med cu z з στο στη στην στον με में مع
@@ -19,7 +19,8 @@ enum SearchStopWords {
     """
     hotel hotels hoteles accommodation accommodations lodging lodgings place places stay staying отель отели гостиница гостиницы \
     ξενοδοχείο ξενοδοχεία otel oteller hotell hotelli albergo alberghi alloggio alloggi hébergement hébergements \
-    otelleri готель готелі szállás szálloda nocleg noclegi ubytování ubytovanie \
+    otelleri готель готелі готелю готелів отеля отелей отелях гостинице гостиниц гостиницу хотел хотели होटल هتل \
+    hotelu hotely hotelů hotelech hotelów hotelach hoteluri hoteli hoteller hotellit szállás szálloda nocleg noclegi ubytování ubytovanie \
     unterkunft unterkünfte alojamiento alojamientos hotele hotéis فندق فنادق מלון מלונות โรงแรม 宿 🏨
     """
   ).union(runs.flatMap(words))

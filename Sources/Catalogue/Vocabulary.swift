@@ -5,8 +5,8 @@ import SQLite
 /// Runs of scripts without spaces are left out.
 ///
 /// The plural or singular of a query's word replaces it. Another word may if more than four times as many hotels have it
-/// and it differs by few letters: one from five letters on, two from eight on. The first letter must be the same, which
-/// limits the number of words to compare. Nothing else replaces a word that ten hotels have.
+/// and it differs by few letters: one from five letters on, two from eight on, and no other word by fewer. The first letter must
+/// be the same, which limits the number of words to compare. Nothing else replaces a word that ten hotels have, or the name of a place.
 struct Vocabulary {
   /// How many words of a query are looked up, and how many alternatives each may have.
   static let (mostWords, mostAlternatives) = (8, 4)
@@ -129,7 +129,12 @@ struct Vocabulary {
       // The plural of a right word is right: "hostels" does not mean "hotels".
       own += hotels
     }
-    if own < Self.right { found += try similar(to: word, text, own, without: found.map(\.term)) }
+    // Who asks for Porto means no port, even if no hotel is there.
+    if own < Self.right, !PlaceNames.all.isPlace(text) {
+      let similar = try similar(to: word, text, own, without: found.map(\.term))
+      let least = similar.map(\.differences).min()
+      found += similar.filter { $0.differences == least }
+    }
     found.sort {
       ($0.differences, -$0.hotels, $0.term) < ($1.differences, -$1.hotels, $1.term)
     }

@@ -5,20 +5,24 @@ extension WordQuery {
   func joinedAndApart(by vocabulary: Vocabulary) throws -> WordQuery {
     var query = self
     for text in texts.indices {
-      for index in texts[text].words.indices {
+      if let (word, phrase) = texts[text].ending,
+        try vocabulary.count(Self.named([phrase]), atMost: 1) > 0
+      {
+        query.texts[text].words.append(word)
+      }
+      for index in query.texts[text].words.indices {
         try query.texts[text].complete(index, by: vocabulary)
       }
       let words = query.texts[text].words
       for (index, word) in words.enumerated().prefix(Vocabulary.mostWords) {
-        guard let single = word.single else { continue }
-        for pair in try vocabulary.pairs(in: single) {
+        for pair in try word.single.map(vocabulary.pairs) ?? [] {
           query.texts[text].words[index].forms.append(Form(text: pair, isPrefix: false))
         }
         for end in index + 1..<max(index + 1, min(index + IndexedText.mostJoined, words.count)) {
           let some = words[index...end]
-          guard some.allSatisfy({ $0.single != nil }) else { break }
+          guard some.allSatisfy({ !$0.key.isEmpty }) else { break }
           let isPrefix = words[end].forms[0].isPrefix
-          for joined in Self.joined(some.compactMap(\.single))
+          for joined in Self.joined(some.map(\.key))
           where try vocabulary.has(joined, isPrefix: isPrefix) {
             for member in index...end {
               query.texts[text].words[member].forms.append(Form(text: joined, isPrefix: isPrefix))
@@ -41,7 +45,8 @@ extension WordQuery {
           PlaceNames.all.meant(by: single).isEmpty
         else { continue }
         looked += 1
-        for other in try vocabulary.alternatives(to: single) {
+        let spellings = [single] + [LatinLetters.word(single)].compactMap(\.self)
+        for other in try spellings.flatMap(vocabulary.alternatives) {
           query.texts[text].words[index].forms.append(Form(text: other, isPrefix: false))
           isCorrected = true
         }
@@ -79,8 +84,8 @@ extension WordQuery.Text {
     word.forms = (word.forms.map(\.text) + names).map { WordQuery.Form(text: $0, isPrefix: false) }
   }
 
-  /// The expression for hotels that have any of some forms.
+  /// The expression for hotels that have any of some forms, or are in a place of that name.
   private static func found(_ forms: [WordQuery.Form]) -> String {
-    "\(WordQuery.all) : (\(forms.map(WordQuery.quoted).joined(separator: " OR ")))"
+    forms.map(WordQuery.quoted).joined(separator: " OR ")
   }
 }

@@ -33,7 +33,7 @@ struct WordQuery {
     let single: String?
     /// The words of a term without spaces, as ``PlaceNames`` has them.
     var key = ""
-    /// What hotels have, as a search names it in another language, and in English.
+    /// What hotels have, or a place by a name with an ending, as a search names it in another language, and in English.
     var offers: [(own: Form, names: [Form])] = []
     /// The article before it in the text, if that does not count: `los`.
     var before = ""
@@ -49,6 +49,8 @@ struct WordQuery {
     /// Whether a hotel must have one of them.
     let isPhrase: Bool
     var words: [Word]
+    /// A stop word at its end, and the phrase with the word before it: `club med`. It counts if a hotel's name has that.
+    var ending: (word: Word, phrase: String)?
 
     /// The expression for hotels with some form of a word.
     func expression(of word: Word) -> String {
@@ -135,8 +137,20 @@ struct WordQuery {
         Text(
           columns: isAboutPlace ? Self.place : Self.all, isAboutPlace: isAboutPlace,
           phrases: phrases, isPhrase: !excludes && !asked.isEmpty,
-          words: Self.pairsJoined(words)))
+          words: Self.pairsJoined(words), ending: Self.ending(of: plain, expanded, counted)))
     }
+  }
+
+  /// The last term, if it does not count but another one does.
+  private static func ending(
+    of terms: [FoldedText.Term], _ expanded: [FoldedText.Term], _ counted: [Int]
+  ) -> (word: Word, phrase: String)? {
+    guard let last = terms.last, let other = expanded.last, terms.count > 1,
+      !counted.contains(terms.count - 1)
+    else { return nil }
+    return (
+      word(last, other, isLast: !last.isClosed), phrase(terms.suffix(2).flatMap(\.parts))
+    )
   }
 
   private static func key(_ term: FoldedText.Term) -> String {
@@ -182,7 +196,7 @@ struct WordQuery {
   }
 
   /// An expression without the hotels that are not meant.
-  private func withoutExcluded(_ expression: String) -> String {
+  func withoutExcluded(_ expression: String) -> String {
     excluded.map { "(\(expression)) NOT (\($0))" } ?? expression
   }
 
@@ -228,60 +242,6 @@ struct WordQuery {
   /// Whether the query is one term.
   var isOneTerm: Bool { texts.count == 1 && texts[0].words.count == 1 }
 
-  /// A word, a part of a term, or the words of a place's name together.
-  struct Part {
-    /// The expressions for hotels that have it, and for those whose place has it.
-    let any, place: String
-    /// The words without spaces, as ``PlaceNames`` has them.
-    let key: String
-    /// Whether a location asks for it.
-    let isAboutPlace: Bool
-  }
-
-  var parts: [Part] {
-    var known: Set<String> = []
-    return texts.flatMap { text in
-      // A single letter says nothing: "w Krakowie".
-      Self.units(of: text.words.filter { $0.key.utf8.count != 1 }).map { words in
-        func all(_ expression: (Word) -> String) -> String {
-          "(" + withoutExcluded(words.map(expression).joined(separator: " AND ")) + ")"
-        }
-        return Part(
-          any: all(text.expression), place: all(text.place), key: words.map(\.key).joined(),
-          isAboutPlace: text.isAboutPlace)
-      }
-    }.filter { known.insert($0.any).inserted }
-  }
-
-  /// What counts only with the name after it: a hotel in Saint-Florent has nothing of Saint-Malo.
-  private static let saints: Set<String> = ["st", "saint", "san", "santa"]
-
-  /// Words that count together. A hotel in New Road has nothing of New York.
-  private static func units(of words: [Word]) -> [[Word]] {
-    var (units, rest) = ([[Word]](), words[...])
-    while let word = rest.first {
-      let count =
-        (2...IndexedText.mostJoined).last { count in
-          let some = rest.prefix(count).compactMap(\.single)
-          return some.count == count
-            && (PlaceNames.all.isPlace(some.joined()) || count == 2 && saints.contains(some[0]))
-        } ?? 1
-      // A single letter of `O'Callaghan` says nothing.
-      let texts = word.forms[0].text.split(separator: " ")
-      let parts = texts.filter { $0.utf8.count > 1 }
-      let isWhole = word.single != nil || texts.count < 2 || parts.isEmpty
-      let isName =
-        PlaceNames.all.isPlace(word.key) || !PlaceNames.all.meant(by: word.key).isEmpty
-      if count > 1 || isWhole || isName {
-        units.append(Array(rest.prefix(count)))
-      } else {
-        units += parts.map { [Word(forms: [Form(text: String($0), isPrefix: false)], single: nil)] }
-      }
-      rest = rest.dropFirst(count)
-    }
-    return units
-  }
-
   /// Words as one word, with a letter between two of them twice and once: "travellodge" and "travelodge".
   static func joined(_ words: [String]) -> [String] {
     let shared = words.dropFirst().reduce(words.first ?? "") { text, word in
@@ -304,7 +264,7 @@ struct WordQuery {
           text: phrase(terms[first...last].flatMap(\.parts)),
           isPrefix: words[last].forms[0].isPrefix)
         for index in first...last {
-          if meaning.isOffer {
+          if meaning.isOffer || meaning.isInflected {
             words[index].offers.append((own, names))
           } else {
             words[index].forms += names
@@ -355,6 +315,7 @@ struct WordQuery {
   ) -> Word {
     let phrase = phrase(term.parts)
     var forms = [phrase, Self.phrase(expanded.parts)]
+    if let latin = LatinLetters.word(phrase) { forms.append(latin) }
     if term.parts.count > 1, IndexedText.hasOnlyWords(term.parts) {
       forms += [term.parts, expanded.parts].flatMap { joined($0.map(\.text)) }
     }
