@@ -93,7 +93,9 @@ struct CatalogueSearch {
       return found
     }
     found.total = first.count
-    let corrected = try exact.corrected(by: vocabulary)
+    guard let corrected = try unlessInterrupted({ try exact.corrected(by: vocabulary) }) else {
+      return Found(rows: found.rows, total: nil)
+    }
     if let corrected {
       let wider = corrected.expression
       if found.rows.count <= query.limit {

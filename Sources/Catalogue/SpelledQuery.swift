@@ -3,7 +3,7 @@ import Text
 
 /// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", without what no hotel writes
 /// (``SaidWords``), and with spaces between what a hotel has in different fields.
-enum SpelledQuery {
+struct SpelledQuery {
   /// The name by which ``PlaceNames`` knows both Los Angeles and Louisiana: "Hilton LA", "New Orleans LA".
   static let eitherLA = "USLA"
   /// The same of "la" after a name, where it may also be an article: "downtown la", "hilton la villette".
@@ -132,26 +132,32 @@ enum SpelledQuery {
     rules.reduce(text) { $1.compiled?.replaced(in: $0, by: $1.replacement) ?? $0 }
   }
 
+  /// Whether the text has no word.
+  let isEmpty: Bool
+  /// Whether the text says no more than what every result is, a price and a stay. False for a text without a word.
+  let saysNothing: Bool
+  /// The text whose names and signs stand apart, without what no hotel writes if anything else is left.
+  private let rest: String
+
   /// - Parameter keepsPrice: whether what a text says (``SaidWords``) is a part of a hotel's name: `Hotel Max 506`.
-  static func text(_ text: String, keepsPrice: Bool = false) -> String {
-    let pieces = pieces(of: text)
-    let rest = keepsPrice ? pieces : SaidWords.removed(from: pieces)
-    return spelled(FoldedText(rest).terms.isEmpty ? pieces : rest, by: spelling)
+  init(_ text: String, keepsPrice: Bool = false) {
+    let pieces = Self.pieces(of: text)
+    let unsaid = keepsPrice ? pieces : SaidWords.removed(from: pieces)
+    let hasOthers = !FoldedText(unsaid).terms.isEmpty
+    isEmpty = FoldedText(text).terms.isEmpty
+    saysNothing =
+      SearchStopWords.areAll(text)
+      || !unsaid.equalsBytes(of: pieces) && (!hasOthers || SearchStopWords.areAll(unsaid))
+    rest = hasOthers ? unsaid : pieces
   }
+
+  /// The text as hotels write it.
+  var text: String { Self.spelled(rest, by: Self.spelling) }
 
   /// A text whose names and signs stand apart.
   private static func pieces(of text: String) -> String {
     spelled(text.normalized(.canonical), by: apart).split(separator: " ").flatMap(named)
       .joined(separator: " ")
-  }
-
-  /// Whether a text says no more than what every result is, a price and a stay. False for a text without a word.
-  static func saysNothing(_ text: String) -> Bool {
-    if SearchStopWords.areAll(text) { return true }
-    let pieces = pieces(of: text)
-    let rest = SaidWords.removed(from: pieces)
-    guard !rest.equalsBytes(of: pieces) else { return false }
-    return FoldedText(rest).terms.isEmpty || SearchStopWords.areAll(rest)
   }
 
   /// What a text says about a price and a stay.

@@ -145,24 +145,27 @@ struct Vocabulary {
   private func similar(
     to word: [Unicode.Scalar], _ text: String, _ own: Int64, without known: [String]
   ) throws -> [(term: String, differences: Int, hotels: Int64)] {
-    let rows = try connection.statement(
+    let allowed = Self.allowed(in: word)
+    guard allowed > 0 else { return [] }
+    // Each word is compared while SQLite reads it, so the search's time limit holds here, too.
+    return try connection.statement(
       """
       SELECT term, hotels FROM vocabulary
       WHERE term >= ?1 AND term < ?2 AND length(term) BETWEEN ?3 AND ?4 AND hotels > ?5
       """
     ).all(
-      .text(Self.text(word.prefix(1))), .text(Self.next(word[0])), .integer(word.count - 2),
-      .integer(word.count + 2), .integer(Int(clamping: own * Self.gain))
-    ) { row in (term: try row.string(0), hotels: row.int64(1)) }
-    return rows.compactMap { row in
-      guard !([text] + known).contains(where: { $0.equalsBytes(of: row.term) }) else { return nil }
-      let other = Array(row.term.unicodeScalars)
+      .text(Self.text(word.prefix(1))), .text(Self.next(word[0])), .integer(word.count - allowed),
+      .integer(word.count + allowed), .integer(Int(clamping: own * Self.gain))
+    ) { row -> (term: String, differences: Int, hotels: Int64)? in
+      let term = try row.string(0)
+      let other = Array(term.unicodeScalars)
       // "Brighton" is not "bright" with two letters too many.
-      guard let differences = Self.differences(word, other),
+      guard !([text] + known).contains(where: { $0.equalsBytes(of: term) }),
+        let differences = Self.differences(word, other),
         differences < 2 || !word.starts(with: other) && !other.starts(with: word)
       else { return nil }
-      return (row.term, differences, row.hotels)
-    }
+      return (term, differences, row.int64(1))
+    }.compactMap(\.self)
   }
 
   /// The end of the range of texts that start with a letter or digit.
@@ -170,11 +173,32 @@ struct Vocabulary {
     Unicode.Scalar(first.value + 1).map { String($0) } ?? ""
   }
 
-  /// The number of differences between a word and an alternative; nil for too many.
+  /// How many differences a word of so many letters may have.
+  private static func allowed(in word: [Unicode.Scalar]) -> Int {
+    word.count < 5 ? 0 : word.count < 8 ? 1 : 2
+  }
+
+  /// The number of letters to insert, delete, change or swap with a neighbour between a word and an alternative (optimal string
+  /// alignment); nil for too many.
   static func differences(_ word: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Int? {
-    let allowed = word.count < 5 ? 0 : word.count < 8 ? 1 : 2
-    let distance = editDistance(word, other)
-    return distance <= allowed ? distance : nil
+    let allowed = allowed(in: word)
+    guard abs(word.count - other.count) <= allowed else { return nil }
+    var (before, last, least) = ([Int](), Array(0...other.count), 0)
+    for (i, letter) in word.enumerated() {
+      var (row, nearest) = ([i + 1], i + 1)
+      for (j, scalar) in other.enumerated() {
+        var found = min(row[j] + 1, last[j + 1] + 1, last[j] + (letter == scalar ? 0 : 1))
+        if i > 0, j > 0, letter == other[j - 1], word[i - 1] == scalar {
+          found = min(found, before[j - 1] + 1)
+        }
+        row.append(found)
+        nearest = min(nearest, found)
+      }
+      // What follows is no less than this row, or than the one before with letters swapped.
+      guard min(nearest, least + 1) <= allowed else { return nil }
+      (before, last, least) = (last, row, nearest)
+    }
+    return last[other.count] <= allowed ? last[other.count] : nil
   }
 
   /// What may be the plural of a word, and the word of which it may be one. What has less than three letters is none: `IV` is
@@ -186,22 +210,5 @@ struct Vocabulary {
     if word.hasSuffix("es") { found.append(String(word.dropLast(2))) }
     if word.hasSuffix("s") { found.append(String(word.dropLast())) }
     return found.filter { $0.utf8.count > 2 }
-  }
-
-  /// The number of letters to insert, delete, change or swap with a neighbour (optimal string alignment).
-  static func editDistance(_ first: [Unicode.Scalar], _ second: [Unicode.Scalar]) -> Int {
-    var (before, last) = ([Int](), Array(0...second.count))
-    for (i, letter) in first.enumerated() {
-      var row = [i + 1]
-      for (j, other) in second.enumerated() {
-        var least = min(row[j] + 1, last[j + 1] + 1, last[j] + (letter == other ? 0 : 1))
-        if i > 0, j > 0, letter == second[j - 1], first[i - 1] == other {
-          least = min(least, before[j - 1] + 1)
-        }
-        row.append(least)
-      }
-      (before, last) = (last, row)
-    }
-    return last[second.count]
   }
 }

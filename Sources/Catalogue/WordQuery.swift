@@ -87,29 +87,25 @@ struct WordQuery {
   init?(
     _ query: HotelQuery, excludes: Bool = true, says: Bool = false, keepsPrice: Bool = false
   ) {
-    let asked = [(query.description, false), (query.location, true)].map { text, isAboutPlace in
-      (text.map(ExcludedWords.init), isAboutPlace)
+    let asked = [(query.description, false), (query.location, true)].compactMap {
+      text, isAboutPlace in
+      text.map { text in
+        let words = ExcludedWords(text)
+        return (words, SpelledQuery(words.rest, keepsPrice: keepsPrice), isAboutPlace)
+      }
     }
-    let isRefused = asked.contains { $0.0.map { !$0.refused.isEmpty } ?? false }
+    let isRefused = asked.contains { !$0.0.refused.isEmpty }
     // Without another word, a hyphen before a word means nothing.
-    let hasWords =
-      excludes
-      && (isRefused
-        || asked.contains { $0.0.map { !FoldedText($0.rest).terms.isEmpty } ?? false })
+    let hasWords = excludes && (isRefused || asked.contains { !$0.1.isEmpty })
     // "hotel" in Paris means all in Paris, "no pets" all that take none, and "under 100 €" all that cost less.
     let hasOthers =
-      excludes && isRefused || says
-      || asked.contains { asked, _ in
-        asked.map { !FoldedText($0.rest).terms.isEmpty && !Self.saysNothing($0.rest, keepsPrice) }
-          ?? false
-      }
-    for (asked, isAboutPlace) in asked {
-      guard let asked else { continue }
+      excludes && isRefused || says || asked.contains { !$0.1.isEmpty && !$0.1.saysNothing }
+    for (asked, rest, isAboutPlace) in asked {
       if hasWords { exclude(asked) }
-      let rest = hasWords ? asked.rest : asked.text
-      let isEmpty = !asked.isEmpty && FoldedText(rest).terms.isEmpty
-      guard !isEmpty, !hasOthers || !Self.saysNothing(rest, keepsPrice) else { continue }
-      let text = SpelledQuery.text(rest, keepsPrice: keepsPrice)
+      let spelled =
+        hasWords || asked.isEmpty ? rest : SpelledQuery(asked.text, keepsPrice: keepsPrice)
+      guard asked.isEmpty || !spelled.isEmpty, !hasOthers || !spelled.saysNothing else { continue }
+      let text = spelled.text
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms
@@ -167,10 +163,6 @@ struct WordQuery {
     }
   }
 
-  private static func saysNothing(_ text: String, _ keepsPrice: Bool) -> Bool {
-    keepsPrice ? SearchStopWords.areAll(text) : SpelledQuery.saysNothing(text)
-  }
-
   /// Leaves out hotels that have any of the words with a hyphen themselves: a hotel of London does not say "Heathrow", although
   /// it is found by it. What is refused in words, "not in Scotland", they must not be found by, either.
   private mutating func exclude(_ asked: ExcludedWords) {
@@ -178,8 +170,9 @@ struct WordQuery {
     var wanted = zip(terms, asked.words.flatMap { FoldedText($0, .expanded).terms })
       .map { Self.word($0, $1, isLast: false) }
     Self.addEnglishNames(of: terms, to: &wanted)
-    let forms = wanted.flatMap { $0.forms + $0.offers.flatMap(\.names) }
-      .flatMap { [$0, Form(text: $0.text + "s", isPrefix: false)] }.map(Self.quoted)
+    let all = wanted.flatMap { $0.forms + $0.offers.flatMap(\.names) }
+      .flatMap { [$0, Form(text: $0.text + "s", isPrefix: false)] }
+    let forms = Set(all.map(Self.quoted)).sorted()
     var expressions = forms.isEmpty ? [] : ["(\(Self.all) : (\(forms.joined(separator: " OR "))))"]
     for refused in asked.refused {
       let key = PlaceNames.key(refused.name)
