@@ -123,7 +123,7 @@ struct SpelledQuery {
       Rule(afterName("[Ll]a") + before(any(kinds)), anyLA),
       Rule("(?<!\\S)[Ll]a" + before(any(kinds)), "Los Angeles"),
       // "hotel w/ pool", "lond*", "motel6".
-      Rule("(?<!\\S)[Ww]/(?=[\\s\\p{L}])", "with "), Rule("(?<=\\p{L})\\*+(?!\\S)", ""),
+      Rule("(?<!\\S)[Ww]/(?=[\\s\\p{L}])", "with "), Rule("(?<=\\p{L})\\*+(?!\\S)", " "),
       Rule("(?<=\\p{L}{3})(?=\\p{Nd}{1,2}(?!\\S))", " "),
     ]
   }()

@@ -82,8 +82,8 @@ const edges = outline => outline.map((corner, at) => [...corner, ...outline[(at 
 const contains = (outline, x, y) => edges(outline).filter(([x1, y1, x2, y2]) =>
   y1 > y !== y2 > y && x < x1 + (y - y1) / (y2 - y1) * (x2 - x1)).length % 2 > 0
 
-/** The distance to the nearest edge, in hundredths of a degree of latitude. */
-const away = (outline, x, y) => Math.min(...edges(outline).map(edge => {
+/** The distance to the nearest edge, in hundredths of a degree of latitude; 0 within. */
+const away = (outline, x, y) => contains(outline, x, y) ? 0 : Math.min(...edges(outline).map(edge => {
   const [x1, y1, x2, y2] = edge.map((it, at) => at % 2 ? it - y : (it - x) * 0.65), [dx, dy] = [x2 - x1, y2 - y1], length = dx * dx + dy * dy
   const share = length ? Math.min(1, Math.max(0, -(x1 * dx + y1 * dy) / length)) : 0
   return Math.hypot(x1 + share * dx, y1 + share * dy)
@@ -95,8 +95,6 @@ function partNames(hotel, { code, own }, country) {
   const point = pointOf(hotel)
   if (!point) return code === "GB" && own.has(country) ? parts.flatMap(({ names }) => names) : []
   const [x, y] = [point.lon * 100, point.lat * 100]
-  const inside = parts.find(({ outlines }) => outlines.some(it => contains(it, x, y)))
-  if (inside) return inside.names
   const near = parts.map(({ names, outlines }) => ({ names, far: Math.min(...outlines.map(it => away(it, x, y))) }))
     .reduce((one, other) => other.far < one.far ? other : one, { far: 3 })
   return near.names ?? []
@@ -111,13 +109,13 @@ const nominatives = text => /^[בלبل]/.test(text) ? [text.slice(1)] : tables(
 
 /**
  * English names of what a name in another language means, for a search.
- * @returns {string[] & {isOffer?: boolean, isCase?: boolean}} Whether hotels have it, and whether the name has an ending.
+ * @returns {string[] & {isOffer?: boolean, isCase?: boolean}} Whether it counts only if more hotels have it, and whether the name has an ending.
  */
 export function meanings(key) {
   const { meant, offers } = tables(), plain = endless(key), others = plain.some(it => meant.has(it)) || isPlace(key) ? [] : nominatives(key)
   const known = [...plain, ...others].find(it => meant.has(it))
   const names = known ? [...meant.get(known), ...others[0] ? [known] : []] : others.filter(isPlace)
-  return Object.assign(names, { isOffer: offers.has(known), isCase: others[0] && names[0] && !names.includes(key) })
+  return Object.assign(names, { isOffer: others[0] || offers.has(known), isCase: others[0] && names[0] && !names.includes(key) })
 }
 
 /** Whether a country, a state or a city has a name, as `key` makes it. */

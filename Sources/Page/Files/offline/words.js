@@ -169,7 +169,7 @@ export function wanted(text, meanings, keepsSaid) {
     const { key, offers } = word
     const found = [word.term, word.other].flatMap(term => {
       const phrase = phraseOf(term), hasRun = term.some(isRun)
-      const forms = [phrase, ...hasRun ? [] : together(term)]
+      const forms = [phrase, toLatin(phrase) || phrase, ...hasRun ? [] : together(term)]
       return forms.map(it => it + (hasRun && !phrase.includes(" ") ? "" : last(word)))
     })
     const own = single(word)
