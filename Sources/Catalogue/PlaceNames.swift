@@ -34,6 +34,8 @@ package struct PlaceNames: Sendable {
   private var meanings: [String: Set<String>] = [:]
   /// Those of ``meanings`` that name what hotels have; see ``AmenityNames``.
   private var offers: Set<String> = []
+  /// All names of what hotels have, by each of them.
+  private(set) var offersByName: [String: [String]] = [:]
 
   /// The keys of the names so far, while the table is made: many are in several lists.
   private var made: [String: String] = [:]
@@ -77,6 +79,7 @@ package struct PlaceNames: Sendable {
     }
     for words in AmenityNames.all {
       let name = FoldedText(words[0]).terms.flatMap(\.parts).map(\.text).joined(separator: " ")
+      for other in joined(words) where offersByName[other] == nil { offersByName[other] = words }
       for other in joined(Array(words.dropFirst())) {
         if meanings[other] == nil { offers.insert(other) }
         meanings[other, default: []].insert(name)
@@ -196,6 +199,9 @@ package struct PlaceNames: Sendable {
       }
     }
     guard !isPlace(key) else { return Meaning() }
+    // "札幌駅".
+    let whole = Self.withoutEnding(key).filter(isPlace)
+    guard whole.isEmpty else { return Meaning(names: Set(whole)) }
     let nominatives = Self.nominatives(of: key)
     for other in nominatives {
       if let names = meanings[other] {
@@ -308,8 +314,9 @@ package struct PlaceNames: Sendable {
   /// The code of a country by any of its names; nil for an unknown one.
   func code(of country: String) -> String? { codes[Self.key(country)] }
 
-  /// What says only that a name is a city's or a province's: 東京都.
+  /// What says only that a name is a city's, a province's or that of a station: 東京都.
   static let endings = [
+    "駅", "站", "车站", "車站", "역",
     "都", "市", "区", "府", "県", "县", "州", "省", "시", "도", "특별시", "광역시", "มหานคร",
   ].map { Self.key($0) }
 

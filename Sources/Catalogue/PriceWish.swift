@@ -32,7 +32,7 @@ struct PriceWish: Equatable {
     bis zu,maximal,höchstens,weniger als,nicht mehr als,billiger als,günstiger als,etwa,ungefähr,rund,ca,circa,moins de,moins que,\
     jusqu'à,maxi,pas plus de,environ,autour de,menos de,bajo,hasta,por menos de,no más de,máximo,alrededor de,unos,meno di,fino a,\
     sotto,sotto i,non più di,massimo,intorno a,até,abaixo de,no máximo,onder,tot,minder dan,до,дешевле,не дороже,не больше,не более,около,\
-    poniżej,altında
+    poniżej,altında,ไม่เกิน,أقل من
     """)
   /// What stands before the least.
   private static let floors = SaidWords.list(
@@ -59,7 +59,8 @@ struct PriceWish: Equatable {
     SaidWords.list(
       """
       euros,dollar,dollars,us,us dollars,pound,pounds,pounds sterling,quid,bucks,franken,francs,yen,zł,lei,tl,rupees,евро,рублей,\
-      рубля,долларов
+      рубля,долларов,baht,won,yuan,rupee,rupiah,ringgit,pesos,reais,dirham,dirhams,riyal,riyals,shekels,rubles,zloty,\
+      forint,kronor,kroner,lira,dong,درهم,ريال,جنيه
       """)
   )
   /// A pattern for those before a price, and whether a word is one.

@@ -21,7 +21,7 @@ enum SearchStopWords {
     ξενοδοχείο ξενοδοχεία otel oteller hotell hotelli albergo alberghi alloggio alloggi hébergement hébergements \
     otelleri готель готелі готелю готелів отеля отелей отелях гостинице гостиниц гостиницу хотел хотели होटल هتل \
     hotelu hotely hotelů hotelech hotelów hotelach hoteluri hoteli hoteller hotellit szállás szálloda nocleg noclegi ubytování ubytovanie \
-    unterkunft unterkünfte alojamiento alojamientos hotele hotéis فندق فنادق מלון מלונות โรงแรม 宿 🏨
+    unterkunft unterkünfte alojamiento alojamientos hotele hotéis فندق فنادق מלון מלונות โรงแรม ที่พัก 宿 🏨
     """
   ).union(runs.flatMap(words))
   /// The same in scripts without spaces, and words that stand between a place and one of them.

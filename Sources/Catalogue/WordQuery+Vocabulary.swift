@@ -57,14 +57,19 @@ extension WordQuery {
 }
 
 extension WordQuery.Text {
-  /// Decides by the hotels' words what a word may mean besides: its English name if more hotels have that, no beginning if it
-  /// is the name of a place of theirs, and what is mistyped with an article: "los angles".
+  /// Decides by the hotels' words what a word may mean besides: its English name if more hotels have that, its names in all
+  /// languages if none has either, no beginning if it is the name of a place of theirs, and what is mistyped with an article:
+  /// "los angles".
   mutating func complete(_ index: Int, by vocabulary: Vocabulary) throws {
     var word = words[index]
     for offer in word.offers {
       let own = try vocabulary.count(Self.found([offer.own]), atMost: Vocabulary.mostCounted)
-      if try vocabulary.count(Self.found(offer.names), atMost: own + 1) > own {
+      if try !offer.names.isEmpty
+        && vocabulary.count(Self.found(offer.names), atMost: own + 1) > own
+      {
         word.forms += offer.names
+      } else if own == 0 {
+        word.forms += offer.others
       }
     }
     defer { words[index] = word }

@@ -33,8 +33,8 @@ struct WordQuery {
     let single: String?
     /// The words of a term without spaces, as ``PlaceNames`` has them.
     var key = ""
-    /// What hotels have, or a place by a name with an ending, as a search names it in another language, and in English.
-    var offers: [(own: Form, names: [Form])] = []
+    /// What hotels have, or a place by a name with an ending, as a search names it, in English, and in all languages.
+    var offers: [(own: Form, names: [Form], others: [Form])] = []
     /// The article before it in the text, if that does not count: `los`.
     var before = ""
   }
@@ -244,6 +244,11 @@ struct WordQuery {
     return shared.equalsBytes(of: joined) ? [joined] : [joined, shared]
   }
 
+  /// A name as a whole.
+  private static func form(of name: String) -> Form {
+    Form(text: phrase(FoldedText(name).terms.flatMap(\.parts)), isPrefix: false)
+  }
+
   /// Adds the English names of what terms, or several in a row, name in another language.
   private static func addEnglishNames(of terms: [FoldedText.Term], to words: inout [Word]) {
     for first in terms.indices {
@@ -251,14 +256,15 @@ struct WordQuery {
       for last in first..<min(first + IndexedText.mostJoined, terms.count) {
         key += Self.key(terms[last])
         let meaning = PlaceNames.all.meaning(of: key)
-        let names = meaning.names.sorted().map { Form(text: $0, isPrefix: false) }
-        guard !names.isEmpty else { continue }
+        let names = meaning.names.sorted().map(form)
+        let others = PlaceNames.all.offersByName[key] ?? []
+        guard !names.isEmpty || !others.isEmpty else { continue }
         let own = Form(
           text: phrase(terms[first...last].flatMap(\.parts)),
           isPrefix: words[last].forms[0].isPrefix)
         for index in first...last {
-          if meaning.isOffer || meaning.isInflected {
-            words[index].offers.append((own, names))
+          if meaning.isOffer || meaning.isInflected || names.isEmpty {
+            words[index].offers.append((own, names, others.map(form)))
           } else {
             words[index].forms += names
           }
@@ -309,6 +315,13 @@ struct WordQuery {
     let phrase = phrase(term.parts)
     var forms = [phrase, Self.phrase(expanded.parts)]
     if let latin = LatinLetters.word(phrase) { forms.append(latin) }
+    // The Arabic article is a part of the word.
+    let article = "ال"
+    if phrase.hasPrefix(article), phrase.unicodeScalars.count > 4 {
+      forms.append(String(phrase.dropFirst(article.count)))
+    } else if let first = phrase.unicodeScalars.first, (0x621...0x64A).contains(first.value) {
+      forms.append(article + phrase)
+    }
     if term.parts.count > 1, IndexedText.hasOnlyWords(term.parts) {
       forms += [term.parts, expanded.parts].flatMap { joined($0.map(\.text)) }
     }
