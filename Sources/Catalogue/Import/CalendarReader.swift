@@ -104,28 +104,14 @@ struct CalendarReader {
     }
     guard let colon else { return nil }
     let name = text[..<colon].prefix { $0 != UInt8(ascii: ";") }
-    guard let value = String(validating: text[(colon + 1)...], as: UTF8.self) else {
+    // Escapes as in section 3.3.11: `\n`, `\,`, `\;`, `\\`.
+    let bytes = TableReader.unescaped(
+      text[(colon + 1)...], by: [UInt8(ascii: "n"): 0x0A, UInt8(ascii: "N"): 0x0A])
+    guard let value = String(validating: bytes, as: UTF8.self) else {
       isUTF8 = false
       return nil
     }
-    return (String(decoding: name, as: UTF8.self).uppercased(), Self.unescaped(value).trimmed)
-  }
-
-  /// A text without its escapes (section 3.3.11): `\n`, `\,`, `\;`, `\\`.
-  private static func unescaped(_ value: String) -> String {
-    var result = String.UnicodeScalarView()
-    var isEscaped = false
-    for scalar in value.unicodeScalars {
-      if isEscaped {
-        result.append(scalar == "n" || scalar == "N" ? "\n" : scalar)
-        isEscaped = false
-      } else if scalar == "\\" {
-        isEscaped = true
-      } else {
-        result.append(scalar)
-      }
-    }
-    return String(result)
+    return (String(decoding: name, as: UTF8.self).uppercased(), value.trimmed)
   }
 
   private mutating func row() -> SplitRow {

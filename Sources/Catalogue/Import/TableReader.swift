@@ -356,8 +356,10 @@ struct TableReader {
     writer.beginObject()
     for (name, value) in zip(columns, values) {
       guard let name, value.contains(where: { $0 > 0x20 }) else { continue }
-      guard let text = String(validating: isCopy ? Self.unescaped(value) : value, as: UTF8.self)
-      else {
+      // `\N` alone is a missing value.
+      let hasEscapes = isCopy && !value.elementsEqual("\\N".utf8)
+      let bytes = hasEscapes ? Self.unescaped(value, by: Self.escapes) : value
+      guard let text = String(validating: bytes, as: UTF8.self) else {
         return .broken(RowFault.notUTF8)
       }
       let value = header.areVariables ? TableLine.term(text) : text
@@ -368,27 +370,18 @@ struct TableReader {
     return .text(writer.bytes)
   }
 
-  /// A value of PostgreSQL's text format without its escapes: `\n`, `\t`, `\\`.
-  private static func unescaped(_ value: [UInt8]) -> [UInt8] {
-    guard value.contains(UInt8(ascii: "\\")) else { return value }
-    var output: [UInt8] = []
-    var isEscaped = false
-    for byte in value {
-      if isEscaped {
-        output.append(escapes[byte] ?? byte)
-        isEscaped = false
-      } else if byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else {
-        output.append(byte)
-      }
+  /// A text without its escapes: of `\n`, what a table has for `n`, else the sign itself.
+  static func unescaped(_ text: some Sequence<UInt8>, by escapes: [UInt8: UInt8]) -> [UInt8] {
+    var (output, isEscaped) = ([UInt8](), false)
+    for byte in text {
+      let isSign = byte == UInt8(ascii: "\\") && !isEscaped
+      if !isSign { output.append(isEscaped ? escapes[byte] ?? byte : byte) }
+      isEscaped = isSign
     }
     return output
   }
 
-  private static let escapes: [UInt8: UInt8] = [
-    UInt8(ascii: "n"): 0x0A, UInt8(ascii: "t"): 0x09, UInt8(ascii: "r"): 0x0D,
-    UInt8(ascii: "b"): 0x20,
-    UInt8(ascii: "f"): 0x20, UInt8(ascii: "v"): 0x20,
-  ]
+  /// The escapes of PostgreSQL's text format.
+  private static let escapes = Dictionary(
+    uniqueKeysWithValues: zip("ntrbfv".utf8, "\n\t\r   ".utf8))
 }
