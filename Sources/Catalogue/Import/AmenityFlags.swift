@@ -91,15 +91,9 @@ enum AmenityFlags {
     guard name.utf8.count <= 40, !documented.contains(name) else { return false }
     var letters = HotelAliases.letters(of: name.utf8)
     if amenities.contains(letters) { return true }
-    for start in starts where letters.hasPrefix(start) {
-      letters.removeFirst(start.count)
-      break
-    }
+    if let start = starts.first(where: letters.hasPrefix) { letters.removeFirst(start.count) }
     if amenities.contains(letters) { return true }
-    for end in ends where letters.hasSuffix(end) {
-      letters.removeLast(end.count)
-      break
-    }
+    if let end = ends.first(where: letters.hasSuffix) { letters.removeLast(end.count) }
     return amenities.contains(letters)
   }
 

@@ -9,30 +9,23 @@ import JSON
 enum GeocoderRow {
   /// The row with the names that others use, too; nil for another row.
   static func plain(_ row: JSONObject) -> JSONObject? {
-    mapbox(row) ?? kakao(row) ?? pinboard(row)
+    if let hotel = mapbox(row) { return hotel }
+    if row["address_name"] != nil, !WrappedRow.hasName(row) {
+      return renamed(row, [("place_name", "name")])
+    }
+    // Pinboard's bookmark has its title under `description`: <https://pinboard.in/api#posts_all>
+    let pinboard = [("description", "name"), ("extended", "description"), ("href", "url")]
+    return renamed(row, pinboard)
   }
 
-  /// Pinboard's bookmark has its title under `description` and its text under `extended`.
-  /// <https://pinboard.in/api#posts_all>
-  private static func pinboard(_ row: JSONObject) -> JSONObject? {
-    guard let title = row["description"], let text = row["extended"], let link = row["href"] else {
-      return nil
-    }
+  /// The row with other names for its members; nil if one is missing.
+  private static func renamed(_ row: JSONObject, _ names: [(String, String)]) -> JSONObject? {
     var hotel = row
-    for name in ["description", "extended", "href"] { hotel[name] = nil }
-    for (name, value) in [("name", title), ("description", text), ("url", link)] {
-      hotel.append(name, value)
+    for (old, new) in names {
+      guard let value = hotel[old] else { return nil }
+      hotel[old] = nil
+      hotel.append(new, value)
     }
-    return hotel
-  }
-
-  private static func kakao(_ row: JSONObject) -> JSONObject? {
-    guard let name = row["place_name"], row["address_name"] != nil, !WrappedRow.hasName(row) else {
-      return nil
-    }
-    var hotel = row
-    hotel["place_name"] = nil
-    hotel.append("name", name)
     return hotel
   }
 

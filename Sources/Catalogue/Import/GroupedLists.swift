@@ -18,11 +18,6 @@ struct GroupedLists: Equatable {
       }
       return object
     }
-
-    static func == (one: Self, other: Self) -> Bool {
-      (one.city, one.state, one.country) == (other.city, other.state, other.country)
-        && one.isCity == other.isCity
-    }
   }
 
   /// The names of the members that lead to the object with the lists.

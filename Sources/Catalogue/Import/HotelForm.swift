@@ -56,7 +56,8 @@ struct HotelForm {
   struct Source {
     let name: String
     let value: JSONValue
-    let match: HotelAliases.Match
+    /// Of two members with the same meaning, the one with the lower rank counts.
+    let rank: Int
   }
 
   /// The country of which a row has the numbers of regions: Amap's `adcode`. Its positions have the longitude first.
@@ -76,8 +77,7 @@ struct HotelForm {
     }
     for (name, value) in place.members {
       guard let own = HotelAliases.match(name.utf8) else { continue }
-      let match = HotelAliases.Match(meaning: own.meaning, rank: Self.rankOutside * 2)
-      offer(Source(name: GroupedLists.source, value: value, match: match))
+      offer(value, as: own.meaning, named: GroupedLists.source, rank: Self.rankOutside * 2)
     }
     write(row)
     noteOutside(outside)
@@ -97,7 +97,7 @@ struct HotelForm {
       if !key.text.isEmpty, let match = HotelAliases.match(key.name.utf8),
         Self.parts.contains(match.meaning)
       {
-        offer(Source(name: name, value: .string(key.text), match: match))
+        offer(.string(key.text), as: match.meaning, named: name, rank: match.rank)
       }
       return
     }
@@ -106,8 +106,7 @@ struct HotelForm {
     guard let match = reading.match else {
       if AddressComponents.isName(name) {
         for (meaning, text) in AddressComponents.parts(of: value) {
-          let match = HotelAliases.Match(meaning: meaning, rank: Self.rankOfComponents)
-          offer(Source(name: name, value: .string(text), match: match))
+          offer(.string(text), as: meaning, named: name, rank: Self.rankOfComponents)
         }
       }
       if HotelAliases.isContainer(name) { findWithin(name, value, isContainer: true) }
@@ -124,13 +123,8 @@ struct HotelForm {
       let located = value.string.flatMap(LocatedAddress.init)
     {
       let rank = match.rank + Self.rankOfComponents
-      offer(
-        Source(
-          name: name, value: .string(located.address), match: .init(meaning: .address, rank: rank)))
-      offer(
-        Source(
-          name: name, value: .string(located.position), match: .init(meaning: .position, rank: rank)
-        ))
+      offer(.string(located.address), as: .address, named: name, rank: rank)
+      offer(.string(located.position), as: .position, named: name, rank: rank)
       return
     }
     guard Self.reads(value, as: match.meaning, named: name) else {
@@ -138,7 +132,7 @@ struct HotelForm {
       if match.meaning == .position, let text = value.string, !PrintedObject.isOne(text),
         !text.trimmed.isEmpty, HotelAliases.letters(of: name.utf8) == "location"
       {
-        offer(Source(name: name, value: value, match: .init(meaning: .address, rank: 50)))
+        offer(value, as: .address, named: name, rank: 50)
       }
       return
     }
@@ -151,7 +145,7 @@ struct HotelForm {
       default: match.meaning
       }
     let rank = match.rank + (isDoubtful ? Self.rankOfDoubt : 0)
-    offer(Source(name: name, value: value, match: .init(meaning: meaning, rank: rank)))
+    offer(value, as: meaning, named: name, rank: rank)
   }
 
   /// Finds the two parts of `80331 München`, `D 80331 München` and `1012 AB Amsterdam`. `76600 Le Havre` and `80190 Y` have no
@@ -170,7 +164,7 @@ struct HotelForm {
     for (meaning, part) in [(HotelAliases.Meaning.postcode, code), (.city, city)]
     where !part.isEmpty {
       let text = JSONValue.string(part.joined(separator: " "))
-      offer(Source(name: name, value: text, match: .init(meaning: meaning, rank: Self.rankOfDoubt)))
+      offer(text, as: meaning, named: name, rank: Self.rankOfDoubt)
     }
   }
 
@@ -182,9 +176,7 @@ struct HotelForm {
     for (meaning, part) in [(.city, text[..<comma]), (outer, text[comma...].dropFirst())] {
       let part = String(part).trimmed
       guard !part.isEmpty, !TableLine.isMissing(part, isCountry: true) else { continue }
-      offer(
-        Source(
-          name: name, value: .string(part), match: .init(meaning: meaning, rank: Self.rankOfDoubt)))
+      offer(.string(part), as: meaning, named: name, rank: Self.rankOfDoubt)
     }
   }
 
@@ -239,22 +231,18 @@ struct HotelForm {
       {
         findWithin(outer + "." + name, value, isContainer: isContainer, rank: rank)
       }
-      if match == nil { match = Self.placeMatch(name, rank: Self.rankOfComponents) }
+      // A name within an address may say by itself what it is: `propertyCity`.
+      if match == nil, let own = HotelAliases.match(name.utf8), Self.parts.contains(own.meaning) {
+        match = HotelAliases.Match(meaning: own.meaning, rank: own.rank + Self.rankOfComponents)
+      }
       guard let match else { continue }
       let path = outer + "." + name
       if Self.mayContain.contains(match.meaning), !outer.utf8.contains(UInt8(ascii: ".")) {
         findWithin(path, value, isContainer: isContainer, rank: rank)
       }
       guard Self.reads(value, as: match.meaning, named: name) else { continue }
-      let full = match.rank + rank
-      offer(Source(name: path, value: value, match: .init(meaning: match.meaning, rank: full)))
+      offer(value, as: match.meaning, named: path, rank: match.rank + rank)
     }
-  }
-
-  /// The meaning of a name within an address that says by itself what it is: `propertyCity`.
-  private static func placeMatch(_ name: String, rank: Int) -> HotelAliases.Match? {
-    guard let own = HotelAliases.match(name.utf8), parts.contains(own.meaning) else { return nil }
-    return HotelAliases.Match(meaning: own.meaning, rank: own.rank + rank)
   }
 
   /// Finds the price in a member that may have it. One whose name says that it is the price counts more.
@@ -263,8 +251,7 @@ struct HotelForm {
       PriceForms.isContainer(name), let text = PriceForms.text(value),
       PriceForms.isPrice(text, in: name)
     else { return }
-    let full = Self.rankOfPriceContainers + rank
-    offer(Source(name: name, value: value, match: .init(meaning: .price, rank: full)))
+    offer(value, as: .price, named: name, rank: Self.rankOfPriceContainers + rank)
   }
 
   private static let rankOfPriceContainers = 500
@@ -277,8 +264,7 @@ struct HotelForm {
     guard let match = HotelAliases.match(name.utf8), Self.outer.contains(match.meaning),
       Self.reads(value, as: match.meaning, named: name)
     else { return }
-    let rank = match.rank + Self.rankOutside
-    offer(Source(name: name, value: value, match: .init(meaning: match.meaning, rank: rank)))
+    offer(value, as: match.meaning, named: name, rank: match.rank + Self.rankOutside)
   }
 
   /// Sets the id under which the hotel is in the catalogue.
@@ -288,9 +274,11 @@ struct HotelForm {
     hotel = JSONObject(members.map { ($0.name, $0.value) })
   }
 
-  private mutating func offer(_ source: Source) {
-    if let other = sources[source.match.meaning], other.match.rank <= source.match.rank { return }
-    sources[source.match.meaning] = source
+  private mutating func offer(
+    _ value: JSONValue, as meaning: HotelAliases.Meaning, named name: String, rank: Int
+  ) {
+    if let other = sources[meaning], other.rank <= rank { return }
+    sources[meaning] = Source(name: name, value: value, rank: rank)
   }
 
   /// What is also read from around the hotel.

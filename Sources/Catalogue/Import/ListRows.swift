@@ -24,14 +24,12 @@ struct ListRows {
     case nothing
   }
 
-  private static let limits = JSONLimits(
-    maximumBytes: RowSplitter.maximumRowBytes + 4, maximumDepth: BracketStack.maximumDepth)
-
   /// Reads a row; nil if it is no list that is understood.
   /// - Throws: ``RowFault`` for a list with more values than there are columns, and for one that is a column itself.
   mutating func read(_ text: [UInt8]) throws(RowFault) -> Row? {
     let isList = text.first { !RowSplitter.isSpace($0) } == UInt8(ascii: "[")
-    guard isList || described != nil, let root = Self.value(text) else { return nil }
+    guard isList || described != nil, let root = (try? LooseJSON.parsed(text))?.root.value
+    else { return nil }
     let cells = isList ? root.array : root.object.flatMap { described?.values(of: $0) }
     guard let values = cells else { return nil }
     guard let names else {
@@ -62,15 +60,8 @@ struct ListRows {
 
   /// Whether a list names columns, of which one is that of a hotel's name.
   static func areColumns(_ text: [UInt8]) -> Bool {
-    guard let values = value(text)?.array else { return false }
+    guard let values = (try? LooseJSON.parsed(text))?.root.value.array else { return false }
     return DescribedColumns(values) != nil || names(values) != nil
-  }
-
-  private static func value(_ text: [UInt8]) -> JSONValue? {
-    let parsed =
-      (try? ParsedJSON(text, limits: limits))
-      ?? LooseJSON.strict(text).flatMap { try? ParsedJSON($0, limits: limits) }
-    return parsed?.root.value
   }
 
   /// The names in a list of texts of which one is that of a hotel's name.

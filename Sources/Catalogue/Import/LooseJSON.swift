@@ -3,6 +3,16 @@ import JSON
 /// JSON as Python and JavaScript write it, and people who edit it by hand: with `NaN` and `Infinity`, and with a comma
 /// after the last value.
 enum LooseJSON {
+  /// A row's text, parsed as it is or as ``strict(_:)`` makes it.
+  static func parsed(_ text: [UInt8]) throws(JSONError) -> ParsedJSON {
+    do { return try ParsedJSON(text, limits: HotelRow.limits) } catch {
+      guard error.code == .invalidJSON, let strict = strict(text),
+        let parsed = try? ParsedJSON(strict, limits: HotelRow.limits)
+      else { throw error }
+      return parsed
+    }
+  }
+
   /// The text as RFC 8259 has it: `null` for what is no number, no commas before a closing bracket. Nil if there is
   /// nothing of both.
   static func strict(_ text: [UInt8]) -> [UInt8]? {

@@ -1,15 +1,13 @@
 /// Which of several lists and maps has the hotels: the least.
 struct OutlineRank: Comparable {
   /// What is inside.
-  enum Kind: Int, Comparable {
+  enum Kind: Comparable {
     /// Objects with names.
     case hotels
     case objects
     /// Values that are no objects.
     case values
     case nothing
-
-    static func < (one: Kind, other: Kind) -> Bool { one.rawValue < other.rawValue }
   }
 
   let kind: Kind
@@ -45,8 +43,8 @@ struct OutlineRank: Comparable {
 
   static func < (one: OutlineRank, other: OutlineRank) -> Bool { one.key < other.key }
 
-  private var key: (Int, Int, Int, Int, Int) {
-    (kind.rawValue, best, last, likeness >= .hasNameAndPlace ? 0 : 1, isMap ? 1 : 0)
+  private var key: (Kind, Int, Int, Int, Int) {
+    (kind, best, last, likeness >= .hasNameAndPlace ? 0 : 1, isMap ? 1 : 0)
   }
 
   /// Names of lists, the most likely first.

@@ -97,10 +97,8 @@ enum PriceForms {
   private static let amounts = [
     "amount", "value", "price", "units", "nightly", "pernight", "night", "grossprice", "total",
     "lowest", "min", "minprice", "minrate", "from", "base", "baseprice", "startprice", "lead",
-    "current", "totals",
-    "inclusive",
-    "requestcurrency", "primaryline", "amountaftertax", "amountbeforetax", "formatted", "display",
-    "raw",
+    "current", "totals", "inclusive", "requestcurrency", "primaryline", "amountaftertax",
+    "amountbeforetax", "formatted", "display", "raw",
   ]
   private static let lists: Set<String> = ["offers", "rates", "roomrates", "deals"]
   private static let counted = lists.union(["items", "results", "data", "list"])

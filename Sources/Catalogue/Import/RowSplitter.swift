@@ -167,13 +167,11 @@ struct RowSplitter {
   private mutating func endRow(then next: State) -> SplitRow {
     state = next
     defer { text = [] }
-    guard !isTooLong else { return SplitRow(ordinal: ordinal, line: rowLine, content: .tooLong) }
-    guard shape == .map else {
-      return SplitRow(ordinal: ordinal, line: rowLine, content: .text(text))
-    }
-    return SplitRow(
-      ordinal: ordinal, line: rowLine,
-      content: .member([UInt8(ascii: "{")] + text + [UInt8(ascii: "}")]))
+    let content: SplitRow.Content =
+      isTooLong
+      ? .tooLong
+      : shape == .map ? .member(Array("{".utf8) + text + Array("}".utf8)) : .text(text)
+    return SplitRow(ordinal: ordinal, line: rowLine, content: content)
   }
 
   private mutating func breakRow(_ reason: String, then next: State) -> SplitRow {

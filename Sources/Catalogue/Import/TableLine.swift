@@ -116,8 +116,7 @@ enum TableLine {
     "float64", "double", "doubleprecision", "real", "decimal", "numeric", "number", "bool",
     "boolean", "date", "date32", "datetime", "datetime64", "time", "timestamp", "uuid", "json",
     "array", "map", "nullable", "lowcardinality", "degree", "degrees", "deg", "eur", "usd", "gbp",
-    "chf",
-    "m", "km",
+    "chf", "m", "km",
   ]
 
   /// What programs write for a value that is missing, wrong or not shown: PostgreSQL and MySQL, pandas, spreadsheets, R,
@@ -125,9 +124,8 @@ enum TableLine {
   static let missing: Set<String> = [
     "\\N", "NULL", "null", "NaN", "nan", "None", "<NA>", "N/A", "n/a", "#N/A", "#REF!", "#NAME?",
     "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "-", "--", "–", "—", "n.a.", "N.A.", "n.v.", "k.A.",
-    "#N/D",
-    "undefined", "none", "nil", "…", "...", "·", "Null", "(null)", "<null>", "[null]", "TBD", "tbd",
-    "TBA", "?",
+    "#N/D", "undefined", "none", "nil", "…", "...", "·", "Null", "(null)", "<null>", "[null]",
+    "TBD", "tbd", "TBA", "?",
   ]
 
   /// Whether a text says that there is no value. `NA` may be Namibia.
