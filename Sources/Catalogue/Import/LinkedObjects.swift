@@ -1,10 +1,11 @@
 import JSON
 
 /// Objects that stand beside one another and name each other by keys: the cache of Apollo's client, `{"__ref": "City:1"}`,
-/// and a flat graph of JSON-LD, `{"@id": "_:b0"}`.
+/// a flat graph of JSON-LD, `{"@id": "_:b0"}`, and JSON:API's resources, `{"type": "cities", "id": "9"}`.
 ///
 /// - Apollo: <https://www.apollographql.com/docs/react/caching/overview>
 /// - JSON-LD: <https://www.w3.org/TR/json-ld11/#node-objects>
+/// - JSON:API: <https://jsonapi.org/format/#document-compound-documents>
 struct LinkedObjects {
   private var objects: [String: JSONObject] = [:]
   /// The keys of the objects that are part of another one.
@@ -20,14 +21,16 @@ struct LinkedObjects {
 
   /// The hotels of a file with the objects that they name in them, as an array; nil for another file.
   static func rows(in text: [UInt8]) -> [UInt8]? {
-    let marks = ["\"__typename\"", "\"@graph\""].map { Array($0.utf8) }
+    let marks = ["\"__typename\"", "\"@graph\"", "\"included\""].map { Array($0.utf8) }
     guard text.count <= longest, marks.contains(where: { contains($0, in: text) }),
       let root = try? JSONValue(parsing: text, limits: .request)
     else { return nil }
     var linked = LinkedObjects()
+    let resources = root["included"]?.array.flatMap { linked.resources(root["data"], with: $0) }
     let rows =
-      root["@graph"]?.array.map { linked.nodes($0) } ?? linked.hotels(inCache: root, depth: 5)
-    guard !rows.isEmpty, !linked.parts.isEmpty else { return nil }
+      resources ?? root["@graph"]?.array.map { linked.nodes($0) }
+      ?? linked.hotels(inCache: root, depth: 5)
+    guard !rows.isEmpty, resources != nil || !linked.parts.isEmpty else { return nil }
     return JSONValue.array(rows.map { .object($0) }).bytes
   }
 
@@ -39,6 +42,36 @@ struct LinkedObjects {
       rest.removeFirst()
     }
     return false
+  }
+
+  /// The resources of JSON:API's answer, with those that they name among their attributes; nil for another answer.
+  private mutating func resources(_ data: JSONValue?, with included: [JSONValue]) -> [JSONObject]? {
+    let resources = (data?.array ?? [data].compactMap(\.self)).compactMap(\.object)
+    guard !resources.isEmpty,
+      resources.allSatisfy({ $0["attributes"]?.object != nil && Self.key(of: $0) != nil })
+    else { return nil }
+    for resource in included.compactMap(\.object) {
+      if let key = Self.key(of: resource) { objects[key] = Self.facts(of: resource) }
+    }
+    return resources.map { resource in
+      var resource = resource
+      resource["attributes"] = .object(joined(Self.facts(of: resource)))
+      let rest = resource["relationships"]?.object?.members.filter { !Self.isKnown($0.name) } ?? []
+      resource["relationships"] =
+        rest.isEmpty ? nil : .object(JSONObject(rest.map { ($0.name, $0.value) }))
+      return resource
+    }
+  }
+
+  /// The attributes of a resource, and the keys of those that say something about a hotel.
+  private static func facts(of resource: JSONObject) -> JSONObject {
+    var facts = resource["attributes"]?.object ?? JSONObject()
+    let related = resource["relationships"]?.object?.members ?? []
+    guard facts.count + related.count <= mostMembers else { return facts }
+    for (name, value) in related where isKnown(name) && facts[name] == nil {
+      if let data = value["data"], data != .null { facts.append(name, data) }
+    }
+    return facts
   }
 
   /// The nodes of a graph that are no part of another one.
@@ -85,12 +118,14 @@ struct LinkedObjects {
     for (name, value) in object.members {
       // Apollo's names have the arguments: `price({"currency":"EUR"})`.
       let name = name.firstRange(of: "({").map { String(name[..<$0.lowerBound]) } ?? name
-      let isKnown =
-        HotelAliases.match(name.utf8) != nil || HotelAliases.isContainer(name)
-        || PriceForms.isContainer(name)
-      joined.append(name, isKnown ? resolved(value, depth: 3) : value)
+      joined.append(name, Self.isKnown(name) ? resolved(value, depth: 3) : value)
     }
     return joined
+  }
+
+  private static func isKnown(_ name: String) -> Bool {
+    HotelAliases.match(name.utf8) != nil || HotelAliases.isContainer(name)
+      || PriceForms.isContainer(name)
   }
 
   /// A value with the objects that it names.
@@ -100,8 +135,7 @@ struct LinkedObjects {
     switch value {
     case .array(let values): return .array(values.map { resolved($0, depth: depth) })
     case .object(let object):
-      if let key = Self.key(of: object) {
-        guard depth > 0, let part = objects[key] else { return value }
+      if depth > 0, let key = Self.key(of: object), let part = objects[key] {
         parts.insert(key)
         return resolved(.object(part), depth: depth - 1)
       }
@@ -122,11 +156,13 @@ struct LinkedObjects {
     }
   }
 
-  /// The key of the object that another one names; nil for one that has facts.
+  /// The key of the object that another one names; nil for one without a key.
   private static func key(of object: JSONObject) -> String? {
     if object.count == 1 { return (object["__ref"] ?? object["@id"])?.string }
-    // Apollo's client up to version 2.
-    let isID = object["type"]?.string == "id" && object["generated"] != nil
-    return isID ? object["id"]?.string : nil
+    guard let type = object["type"]?.string,
+      let id = object["id"]?.string ?? object["id"]?.number?.text
+    else { return nil }
+    // Apollo's client up to version 2, or JSON:API.
+    return type == "id" && object["generated"] != nil ? id : "\(type)/\(id)"
   }
 }

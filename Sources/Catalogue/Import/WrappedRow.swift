@@ -139,11 +139,19 @@ struct WrappedRow {
     certain.contains(name) || likely.contains(HotelAliases.letters(of: name.utf8))
   }
 
+  /// Whether an element of OpenStreetMap, also as GeoJSON, which has an `@id` such as `node/1`.
+  var isElement: Bool {
+    outside.contains(where: Self.isElement)
+      || hotel["@id"]?.string.map { Self.elements.contains(String($0.prefix { $0 != "/" })) }
+        == true
+  }
+
   /// Whether an element of OpenStreetMap. <https://wiki.openstreetmap.org/wiki/Elements>
   static func isElement(_ object: JSONObject) -> Bool {
-    guard let type = object["type"]?.string else { return false }
-    return ["node", "way", "relation"].contains(type)
+    object["type"]?.string.map(elements.contains) == true
   }
+
+  private static let elements = ["node", "way", "relation"]
 
   /// Whether a change that Debezium reports: the row before it, the row after it, and where they are from.
   /// <https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-change-events-value>
@@ -199,8 +207,8 @@ struct NestedRows {
   /// Finds the hotels in a row that is none itself; nil if there are none.
   init?(_ row: [UInt8]) {
     let start = row.lazy.filter { !RowSplitter.isSpace($0) }.prefix(2)
-    if start.elementsEqual("[{".utf8) {
-      (text, isMap, areHotels, areListed) = (row, false, true, true)
+    if let rows = start.elementsEqual("[{".utf8) ? row : LinkedObjects.rows(in: row) {
+      (text, isMap, areHotels, areListed) = (rows, false, true, true)
       return
     }
     guard start.first == UInt8(ascii: "{") else { return nil }
