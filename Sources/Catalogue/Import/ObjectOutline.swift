@@ -28,12 +28,10 @@ struct ObjectOutline {
   }
 
   /// What is known about an object that may be a hotel.
-  enum Likeness: Int, Comparable {
+  enum Likeness: Comparable {
     case none, hasName, hasNameAndPlace
     /// The place is an address or a position, not just a city.
     case hasNameAndAddress
-
-    static func < (one: Likeness, other: Likeness) -> Bool { one.rawValue < other.rawValue }
   }
 
   /// An open bracket.
@@ -108,6 +106,11 @@ struct ObjectOutline {
   private var descriptions: [(parent: [String], range: Range<Int>)] = []
   /// Where the file says in which reference system its positions are: GeoJSON's `crs`, ArcGIS's `spatialReference`.
   private(set) var reference: Range<Int>?
+  /// Whether it is OpenAPI, or a collection of Postman's or Insomnia's requests, and not what they answer.
+  private var describesAPI = false
+  private static let namesOfAPIs = ["openapi", "swagger", "_postman_id", "__export_format"].map {
+    Array($0.utf8)
+  }
   private var root = Likeness.none
   /// The texts of the root's members.
   private(set) var texts = RootTexts()
@@ -150,16 +153,11 @@ struct ObjectOutline {
     guard isEnded else {
       throw CatalogueError(.truncated, "The file ends inside its JSON object.", line: line)
     }
-    guard !texts.areOfType("Topology") else {
-      throw CatalogueError(
-        .malformed,
-        "The file is TopoJSON. Save it as GeoJSON; QGIS, ogr2ogr and mapshaper do it.", line: line)
-    }
-    guard !texts.has("openapi"), !texts.has("swagger") else {
-      throw CatalogueError(
-        .malformed, "The file describes an API. Save an answer of that API with hotels.", line: line
-      )
-    }
+    let reason =
+      texts.areOfType("Topology")
+      ? "The file is TopoJSON. Save it as GeoJSON; QGIS, ogr2ogr and mapshaper do it."
+      : describesAPI ? "The file describes an API. Save an answer of that API with hotels." : nil
+    if let reason { throw CatalogueError(.malformed, reason, line: line) }
     guard !texts.areOfType("Feature") else { return nil }
     let rest = candidates.filter { candidate in
       !descriptions.contains { $0.range == candidate.rows.range }
@@ -260,6 +258,7 @@ struct ObjectOutline {
   private mutating func noteMember() {
     guard deeper == 0, let last = frames.indices.last, !frames[last].isArray else { return }
     frames[last].members += 1
+    if frames.count < 3, Self.namesOfAPIs.contains(name) { describesAPI = true }
     if name.elementsEqual("labels".utf8) { frames[last].hasLabels = true }
     if frames[last].hasLabels, name.elementsEqual("claims".utf8) {
       (frames[last].hasName, frames[last].hasPlace, frames[last].hasAddress) = (true, true, true)

@@ -25,9 +25,6 @@ struct RootTexts {
 
   mutating func end() { isOpen = false }
 
-  /// Whether there is such a text.
-  func has(_ name: String) -> Bool { texts.contains { $0.name == name } }
-
   /// Whether the member `type` has this text.
   func areOfType(_ type: String) -> Bool {
     texts.contains { $0.name == "type" && $0.text.elementsEqual(type.utf8) }
