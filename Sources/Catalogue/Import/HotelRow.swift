@@ -6,7 +6,8 @@ import JSON
 enum HotelRow {
   /// A hotel, and what became of the row's members.
   case hotel(Hotel, HotelText, [HotelForm.Column])
-  /// What a page of the web has beside its hotels, by schema.org's type, which may be a hotel if the page has no other.
+  /// What a page of the web has beside its hotels, by schema.org's type, or Django's fixtures by their model. It may be a
+  /// hotel if the file has no other.
   case besideHotels(type: String, Hotel, HotelText, [HotelForm.Column])
   /// No row.
   case nothing
@@ -52,12 +53,7 @@ enum HotelRow {
   ) {
     do {
       let root: JSONNode
-      do { root = try ParsedJSON(text, limits: Self.limits).root } catch {
-        guard error.code == .invalidJSON, let strict = LooseJSON.strict(text),
-          let parsed = try? ParsedJSON(strict, limits: Self.limits)
-        else { throw RowFault(error, in: text) }
-        root = parsed.root
-      }
+      do { root = try LooseJSON.parsed(text).root } catch { throw RowFault(error, in: text) }
       self = try Self.read(root, isKeyed: isKeyed, action, place, reference)
     } catch let fault as RowFault {
       self = .fault(fault)
@@ -93,7 +89,7 @@ enum HotelRow {
     form.setID(id ?? RowID.computed(for: form.hotel, named: name))
     let node = try ParsedJSON(JSONValue.object(form.hotel).bytes, limits: .request).root
     let hotel = try Hotel(node, from: .upstream)
-    if let type = row.hotel["@type"],
+    if let type = row.hotel["@type"] ?? row.outside.first(where: { $0["pk"] != nil })?["model"],
       !HotelKinds.isLodging(type, hasPlace: form.columns.contains(where: \.isPlace))
     {
       let name = TextForms.text(type) ?? "thing"
@@ -134,6 +130,7 @@ enum HotelRow {
         return "design document"
       }
     }
+    if let kind = HotelKinds.otherOnMap(row.hotel, isElement: row.isElement) { return kind }
     if !isKeyed, let key = row.key {
       if let kind = HotelKinds.other(key) { return kind }
     }
@@ -150,9 +147,7 @@ enum HotelRow {
       return row.hotel["tags"] == nil ? "element without tags" : nil
     }
     // Of the places to stay in OpenStreetMap, many have no name.
-    let isElement = row.outside.contains(where: WrappedRow.isElement) || row.hotel["@id"] != nil
-    return isElement && row.hotel["tourism"] != nil
-      ? "element without a name" : nil
+    return row.isElement && row.hotel["tourism"] != nil ? "element without a name" : nil
   }
 
   /// Whether a line of Elasticsearch's bulk format that stands before a document.
@@ -190,6 +185,9 @@ enum HotelRow {
       HotelAliases.match($0.name.utf8)?.meaning == .name && $0.value.number != nil
     }
     let hasText = hotel.members.contains { $0.value.string?.hasPrefix("[{\"") == true }
+    if hotel["value"]?["rev"] ?? hotel["changes"]?.array?.first?["rev"] != nil {
+      return RowFault(RowFault.noDocument)
+    }
     return RowFault(
       hasNumber
         ? "The row's name is a number, not a text." : hasText ? RowFault.inText : RowFault.noName)
@@ -218,6 +216,8 @@ struct RowFault: Error, Equatable {
   static let noName = "The row has no name."
   static let inText =
     "The row has no name, but a list in JSON as a text. Save that list (with jq: .NAME | fromjson)."
+  static let noDocument =
+    "The row has the id of a document, but not the document. Ask CouchDB with include_docs=true."
   static let cells =
     "The file has the cells of Google's spreadsheets with their looks. Take the answer of spreadsheets.values, or save the sheet as CSV."
   static let byColumns =

@@ -22,7 +22,7 @@ final class ImportRun {
   /// What stands beside hotels in a page, until one of its hotels is seen.
   private var besides:
     [(type: String, hotel: Hotel, text: HotelText, columns: [HotelForm.Column])] = []
-  /// Whether there is a hotel by schema.org's type.
+  /// Whether there is a hotel by schema.org's type or Django's model.
   private var hasTypedHotel = false
   /// The most rows that wait for a hotel. More are a list of things that are meant.
   private static let mostBesides = 1_000
@@ -148,7 +148,9 @@ final class ImportRun {
   private func take(_ hotel: HotelRow, _ row: SplitRow) throws(CatalogueError) {
     switch hotel {
     case .hotel(let hotel, let text, let columns):
-      if !hasTypedHotel { hasTypedHotel = columns.contains { $0.name == "@type" } }
+      if !hasTypedHotel {
+        hasTypedHotel = columns.contains { $0.name == "@type" || $0.name == "model" }
+      }
       try put(hotel, text, columns)
     case .besideHotels(let type, let hotel, let text, let columns):
       besides.append((type, hotel, text, columns))

@@ -159,23 +159,41 @@ enum HotelKinds {
       HotelAliases.letters(of: word.utf8))
   }
 
-  /// What a row is about if it is no hotel: the other kinds of documents of a travel-sample, and a list of bookmarks.
-  /// Nil for any other word.
+  /// What a row is about if it is no hotel: the other kinds of documents of a travel-sample, a list of bookmarks, and the
+  /// other kinds of Wikivoyage's listings. Nil for any other word.
   static func other(_ word: String) -> String? {
     let letters = HotelAliases.letters(of: word.utf8)
     return others.first { letters == $0 || letters == $0 + "s" }
       ?? (letters == "textxmozplacecontainer" || letters == "section" ? "folder" : nil)
   }
 
-  private static let others = ["airline", "airport", "route", "landmark", "bookmarkedhotels"]
+  private static let others = [
+    "airline", "airport", "route", "landmark", "bookmarkedhotels", "see", "do", "buy", "eat",
+    "drink", "go",
+  ]
+
+  /// What OpenStreetMap's tags are about if it is no place to stay; nil for other tags.
+  /// <https://wiki.openstreetmap.org/wiki/Key:tourism>
+  /// - Parameter isElement: whether they are those of a map's element. Elsewhere, `amenity` has other meanings.
+  static func otherOnMap(_ tags: JSONObject, isElement: Bool) -> String? {
+    if let kind = tags["tourism"]?.string { return sights.contains(kind) ? kind : nil }
+    guard isElement, tags["building"]?.string != "hotel" else { return nil }
+    return ["amenity", "shop", "aeroway", "railway", "place"].lazy
+      .compactMap { tags[$0]?.string }.first { !$0.contains("hotel") }
+  }
+
+  private static let sights: Set = [
+    "attraction", "museum", "gallery", "artwork", "viewpoint", "information", "picnic_site", "zoo",
+    "aquarium", "theme_park",
+  ]
 
   /// Whether schema.org's type, or one of several, is that of a place to stay: a `LodgingBusiness`, or an `Accommodation`
-  /// with a place of its own. Without one, it is a room or a suite of the hotel beside it.
+  /// with a place of its own. Without one, it is a room or a suite of the hotel beside it. Django has `hotels.hotel`.
   /// <https://schema.org/docs/hotels.html>
   static func isLodging(_ type: JSONValue, hasPlace: Bool) -> Bool {
     let types = type.array?.compactMap(\.string) ?? type.string.map { [$0] } ?? []
     return types.contains { type in
-      let name = type.split { "/#:".contains($0) }.last ?? type[...]
+      let name = type.split { "/#:.".contains($0) }.last ?? type[...]
       let letters = HotelAliases.letters(of: name.utf8)
       return lodgings.contains(letters) || hasPlace && accommodations.contains(letters)
     }
