@@ -26,10 +26,13 @@ enum FileStart {
   }
 
   /// The refusal of KML, GPX, OpenStreetMap's XML, a feed of hotels in XML, or a page of the web.
-  static func xml(line: Int) -> CatalogueError {
-    CatalogueError(
+  static func xml(_ text: ArraySlice<UInt8>, line: Int) -> CatalogueError {
+    let start = String(decoding: text.prefix(longestSection), as: UTF8.self).lowercased()
+    return CatalogueError(
       .malformed,
-      "The file is XML, such as KML or GPX, or HTML. Save it as JSON, GeoJSON or CSV; QGIS or ogr2ogr do it for maps.",
+      start.hasPrefix("<!doctype h") || start.hasPrefix("<html")
+        ? "The file is HTML, a page of the web. Save its table as CSV, or the JSON-LD in its script as JSON."
+        : "The file is XML, such as KML or GPX. Save it as JSON, GeoJSON or CSV; QGIS or ogr2ogr do it for maps.",
       line: line)
   }
 
@@ -62,20 +65,6 @@ enum FileStart {
   }
 
   private static let longestSection = 128
-
-  /// The refusal of a document that starts with a brace, but is no JSON; nil for another one.
-  static func document(_ text: ArraySlice<UInt8>, line: Int) -> CatalogueError? {
-    let kind: String
-    if text.starts(with: "{|".utf8) {
-      kind = "a table of a wiki"
-    } else if text.starts(with: "{\\rtf".utf8) {
-      kind = "RTF, a document of a word processor"
-    } else {
-      return nil
-    }
-    return CatalogueError(
-      .malformed, "The file is \(kind). Save its table as CSV in UTF-8.", line: line)
-  }
 
   /// The refusal of a text that is neither JSON nor a table, by its first line; nil for another one.
   static func script(_ firstLine: some Collection<UInt8>, line: Int) -> CatalogueError? {
@@ -194,5 +183,7 @@ enum FileStart {
     ),
     ([0x89, 0x50, 0x4E, 0x47], "The file is a picture, not JSON or CSV."),
     ([0xFF, 0xD8, 0xFF], "The file is a picture, not JSON or CSV."),
+    (Array("{|".utf8), "The file is a table of a wiki. Save it as CSV in UTF-8."),
+    (Array("{\\rtf".utf8), "The file is RTF, a document. Save its table as CSV in UTF-8."),
   ]
 }

@@ -137,13 +137,12 @@ struct ImportSource {
       splitter = RowSplitter(isLists: isLists, line: line)
       form = .rows
     case UInt8(ascii: "{"):
-      if let error = FileStart.document(chunk[(start - first)...], line: line) { throw error }
       form = .object
       splitter = RowSplitter(line: line)
       let bytes = chunk
       chunk = []
       try appendToObject(bytes)
-    case UInt8(ascii: "<"): throw FileStart.xml(line: line)
+    case UInt8(ascii: "<"): throw FileStart.xml(chunk[(start - first)...], line: line)
     default:
       let first = chunk[(start - first)...].prefix(CalendarReader.start.count)
       let isCalendar = CalendarReader.start.starts(with: first)
@@ -184,36 +183,16 @@ struct ImportSource {
       (chunk, position, splitter) = (rows, 0, RowSplitter(line: line))
       return
     }
-    guard spool.isOpen else {
-      var outline = ObjectOutline(line: line)
-      try outline.take(chunk)
-      if let reference = outline.reference { noteReference(chunk[reference]) }
-      let outlined = try outline.rows()
-      isOneObject = outlined?.isOne ?? true
-      guard let rows = outlined else { return }
-      if !rows.path.isEmpty { place = outline.texts.place }
-      guard rows.groups == nil else {
-        groups = rows.groups.map { GroupSplitter($0, line: line) }
-        return
-      }
-      let found = chunk[rows.range]
-      let start = rows.header.flatMap { Self.start(after: chunk[$0]) }
-      chunk = start.map { $0 + found.dropFirst() } ?? Array(found)
-      splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
-      return
-    }
-    let all = 0..<spool.count
-    rest = all
+    let all = 0..<(spool.isOpen ? spool.count : chunk.count)
+    if spool.isOpen { rest = all }
     guard !isSequence else { return }
     var (outline, offset) = (ObjectOutline(line: line), 0)
     while offset < all.upperBound {
-      let bytes = try spool.read(offset..<all.upperBound, atMost: FilePieces.pieceBytes)
+      let bytes = try bytes(offset..<all.upperBound)
       try outline.take(bytes)
       offset += bytes.count
     }
-    if let reference = outline.reference {
-      noteReference(try spool.read(reference, atMost: Self.longestReference)[...])
-    }
+    if let reference = outline.reference { noteReference(try bytes(reference)) }
     let outlined = try outline.rows()
     isOneObject = outlined?.isOne ?? true
     guard let rows = outlined else { return }
@@ -222,37 +201,40 @@ struct ImportSource {
       groups = rows.groups.map { GroupSplitter($0, line: line) }
       return
     }
+    var (start, range) = ([UInt8](), rows.range)
     if let header = rows.header, header.count < FilePieces.pieceBytes,
-      let start = Self.start(after: try spool.read(header, atMost: FilePieces.pieceBytes)[...])
+      let names = Self.start(after: try bytes(header))
     {
-      (chunk, position) = (start, 0)
-      rest = rows.range.lowerBound + 1..<rows.range.upperBound
-    } else {
-      rest = rows.range
+      (start, range) = (names, rows.range.lowerBound + 1..<rows.range.upperBound)
     }
+    chunk = spool.isOpen ? start : start + chunk[range]
+    if spool.isOpen { rest = range }
     splitter = RowSplitter(isMap: rows.isMap, line: rows.line)
+  }
+
+  /// The first bytes of a part of the object.
+  private func bytes(_ range: Range<Int>) throws(CatalogueError) -> [UInt8] {
+    spool.isOpen ? try spool.read(range, atMost: FilePieces.pieceBytes) : Array(chunk[range])
   }
 
   /// The hotels of a file with objects that name each other; nil for another one.
   private func linkedRows() throws(CatalogueError) -> [UInt8]? {
     guard spool.isOpen else { return LinkedObjects.rows(in: chunk) }
     guard spool.count <= LinkedObjects.longest else { return nil }
-    var bytes: [UInt8] = []
-    while bytes.count < spool.count {
-      bytes += try spool.read(bytes.count..<spool.count, atMost: FilePieces.pieceBytes)
-    }
-    return LinkedObjects.rows(in: bytes)
+    var all: [UInt8] = []
+    while all.count < spool.count { all += try bytes(all.count..<spool.count) }
+    return LinkedObjects.rows(in: all)
   }
 
-  private mutating func noteReference(_ bytes: ArraySlice<UInt8>) {
+  private mutating func noteReference(_ bytes: [UInt8]) {
     let text = String(decoding: bytes.prefix(Self.longestReference), as: UTF8.self)
     reference = MapReference(namedIn: text)
   }
 
   /// The start of a list whose first row is the list with the names of the columns; nil if it names none for the hotel's
   /// name.
-  private static func start(after header: ArraySlice<UInt8>) -> [UInt8]? {
-    guard ListRows.areColumns(Array(header)) else { return nil }
+  private static func start(after header: [UInt8]) -> [UInt8]? {
+    guard ListRows.areColumns(header) else { return nil }
     return [UInt8(ascii: "[")] + header + [UInt8(ascii: ",")]
   }
 }
