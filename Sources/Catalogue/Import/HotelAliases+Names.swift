@@ -7,7 +7,7 @@ extension HotelAliases {
       """
       id docid hotelid propertyid accommodationid listingid placeid uuid guid osmid objectid \
       hotelcode propertycode businessid locationid fsqid fsqplaceid geonameid eanhotelid \
-      propertytoken recordid dockey hotelno giataid mapboxid
+      propertytoken recordid dockey hotelno giataid mapboxid pk
       """
     ),
     (
@@ -78,7 +78,7 @@ extension HotelAliases {
       line1 lineone lines strasseundhausnummer strasseundnr ulice utca jalan \
       roadname streetnameandnumber ulitsa вулиця οδος utcahazszam \
       nomvial nombrevia nomvia logradouro callenombre libellevoie libellevoieetablissement uliceacp \
-      kozteruletneve kozterulet straatnaam stras רחוב
+      kozteruletneve kozterulet straatnaam stras רחוב voie nomvoie
       """
     ),
     (
@@ -87,7 +87,7 @@ extension HotelAliases {
       housenumber housenr houseno streetnumber streetno streetnr startstreetnumber addressnumber \
       addrhousenumber hausnummer hausnr huisnummer huisnr numerodomu nrdomu дом hnr civico numerocivico numerovoie \
       numero nro num numeroext numext callealtura numerovoieetablissement hazszam cislopopisne nrdom nrbudynku \
-      kucnibroj hisnastevilka majanumber מספרבית номербудинку номердома
+      kucnibroj hisnastevilka majanumber hsnr nvoie מספרבית номербудинку номердома
       """
     ),
     (
@@ -127,7 +127,7 @@ extension HotelAliases {
       pays pais paese kraj ulke страна 国名 国家 국가 الدولة البلد χωρα negara quốcgia zeme krajina \
       drzava orszag tara maa країна държава ประเทศ מדינה کشور देश countrycode \
       nation nazione staat χώρα \
-      valsts salis riik vend shteti nchi davlat দেশ ქვეყანა ctry land1 cntry
+      valsts salis riik vend shteti nchi davlat দেশ ქვეყანა ctry land1 cntry cc1
       """
     ),
     (

@@ -40,7 +40,7 @@ enum HotelAliases {
     }
     let match =
       withoutRemark(name) ?? withoutSuffix(name) ?? withoutNamespace(name) ?? inAddress(name)
-      ?? byWords(name) ?? byEnds(name)
+      ?? byWords(name) ?? byEnds(name) ?? cutOff(name)
     return match.map { Match(meaning: $0.meaning, rank: $0.rank + rankOfSuffix) }
   }
 
@@ -102,6 +102,22 @@ enum HotelAliases {
     return match.flatMap { partsOfAddress.contains($0.meaning) ? $0 : nil }
   }
 
+  /// The meaning of a name of which a shapefile has kept ten letters: `descriptio`, `ADDR_HOUSE`.
+  private static func cutOff(_ name: some Collection<UInt8>) -> Match? {
+    name.count == 10 ? beginnings[letters(of: name)].map { Match(meaning: $0, rank: 0) } : nil
+  }
+
+  /// The beginnings of names that have one meaning and are no more than two thirds longer. Two of ten letters may be signs.
+  private static let beginnings: [String: Meaning] = {
+    var meanings: [String: Set<Meaning>] = [:]
+    for (name, match) in table where name.utf8.allSatisfy({ $0 < 0x80 }) && match.meaning != .id {
+      for count in 8...10 where (count + 1...count * 5 / 3).contains(name.utf8.count) {
+        meanings[String(name.prefix(count)), default: []].insert(match.meaning)
+      }
+    }
+    return meanings.filter { $0.value.count == 1 }.compactMapValues(\.first)
+  }()
+
   private static let partsOfAddress: Set<Meaning> = [
     .address, .street, .houseNumber, .city, .state, .country, .postcode,
   ]
@@ -158,9 +174,8 @@ enum HotelAliases {
   private static let plainLetters: [Unicode.Scalar: String] = {
     let groups = [
       "aàáâãäåāăąảạấầẩẫậắằẳẵặ", "cçćč", "dďđ", "eèéêëēęěėẻẽẹếềểễệ", "gğģ", "iìíîïīįıỉĩị", "kķ",
-      "lłļ",
-      "nñńňņ",
-      "oòóôõöøőōỏọốồổỗộơớờởỡợ", "rř", "sśşšș", "tťțţ", "uùúûüūůűųủũụưứừửữự", "yýÿỳỷỹỵ", "zźżž",
+      "lłļ", "nñńňņ", "oòóôõöøőōỏọốồổỗộơớờởỡợ", "rř", "sśşšș", "tťțţ", "uùúûüūůűųủũụưứừửữự",
+      "yýÿỳỷỹỵ", "zźżž",
       "αά", "εέ", "ηή", "ιίϊΐ", "οό", "υύϋΰ", "ωώ", "σς", "её",
     ]
     var letters: [Unicode.Scalar: String] = ["ß": "ss", "æ": "ae", "œ": "oe"]
@@ -198,14 +213,12 @@ enum HotelAliases {
     let known =
       [
         "hotel", "property", "prop", "accommodation", "listing", "lodging", "field", "card", "task",
-        "item",
-        "venue", "施設", "営業所", "事業所", "所在", "酒店", "饭店", "ホテル", "宿", "호텔", "숙소",
+        "item", "venue", "施設", "営業所", "事業所", "所在", "酒店", "饭店", "ホテル", "宿", "호텔", "숙소",
       ].map { ($0, all) }
       + [
         "addresses", "address", "addr", "location", "contact", "kontakt", "geo", "place",
         "coordinates", "geolocation", "billing", "mailing", "business", "address1", "도로명",
-        "organization",
-        "company", "supplier", "partner",
+        "organization", "company", "supplier", "partner",
       ]
       .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
     return Dictionary(grouping: known) { $0.0.utf8.first ?? 0 }
