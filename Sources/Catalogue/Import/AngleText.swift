@@ -14,7 +14,7 @@ struct AngleText {
   static func halves(of text: String) -> (String, String)? {
     guard text.utf8.count <= longest, !text.contains(where: { ",;/|".contains($0) }),
       text.filter(\.isLetter).count == 2, let first = text.firstIndex(where: { "NS".contains($0) }),
-      let second = text.firstIndex(where: { "EW".contains($0) }), first < second
+      let second = text.firstIndex(where: { "EWO".contains($0) }), first < second
     else { return nil }
     let end = first == text.startIndex ? second : text.index(after: first)
     return (String(text[..<end]).trimmed, String(text[end...]).trimmed)
@@ -30,7 +30,7 @@ struct AngleText {
     case .latitude where label.count > 1: (axis, degrees) = (.latitude, String(rest))
     case .longitude where label.count > 1: (axis, degrees) = (.longitude, String(rest))
     default:
-      let letters = text.filter { "NSEW".contains($0) }
+      let letters = text.filter { "NSEWO".contains($0) }
       axis = letters.count == 1 ? "NS".contains(letters) ? .latitude : .longitude : nil
       degrees = text
     }

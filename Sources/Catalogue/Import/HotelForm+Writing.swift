@@ -210,8 +210,9 @@ extension HotelForm {
       guard !isAsDocumented else {
         return Made(name: "geo", value: source.value, from: [source.name])
       }
-      let country = country ?? countryOfCity(at: source)
-      if let point = PositionForms.point(source.value, named: source.name, in: country) {
+      let other = country ?? countryOfCity(at: source)
+      if let point = PositionForms.point(source.value, named: source.name, in: other) {
+        let point = oriented(point, of: source, in: country)
         return Made(name: "geo", value: point.value, from: [source.name])
       }
     }
@@ -232,6 +233,22 @@ extension HotelForm {
     }
   }
 
+  /// The point of an `O` for the east, if the hotel's country or the city says so, else the German name of the member.
+  private func oriented(
+    _ point: PositionForms.Point, of source: Source, in country: String?
+  ) -> PositionForms.Point {
+    guard let east = point.byGermanEast(source.value.string) else { return point }
+    let city = sources[.city].flatMap { TextForms.text($0.value) }
+    let countries = country.map { [$0] } ?? city.map(CountryBoxes.countries) ?? []
+    let name = HotelAliases.letters(of: source.name.utf8)
+    let isEast =
+      countries.isEmpty
+      ? ["lange", "laenge", "koordinaten"].contains { name.contains($0) }
+      : countries.contains { east.isIn($0) == true }
+        && !countries.contains { point.isIn($0) == true }
+    return isEast ? east : point
+  }
+
   /// The position in the hotel's link, as lists of Google's Takeout have it. The link stays.
   private func pointOfLink() -> Made? {
     guard sources[.position] == nil, let link = sources[.url]?.value.string,
@@ -248,7 +265,9 @@ extension HotelForm {
         PositionForms.exchanged(latitude.value, longitude.value, in: $0)
       }) ?? PositionForms.Point(latitude.value, longitude.value)
     else { return nil }
-    return Made(name: "geo", value: point.value, from: [latitude.name, longitude.name])
+    return Made(
+      name: "geo", value: oriented(point, of: longitude, in: country).value,
+      from: [latitude.name, longitude.name])
   }
 
   private func amenities(_ row: JSONObject) -> Made? {

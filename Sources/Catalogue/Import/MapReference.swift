@@ -46,12 +46,8 @@ enum MapReference: Equatable {
       case .utm(let zone, let isSouth): Self.utm(x - 500_000, isSouth ? y - 10_000_000 : y, zone)
       case .lambert93: Self.lambert93(x - 700_000, 12_655_612.049_876 - y)
       }
-    let texts = [angles.latitude, angles.longitude].map { angle in
-      // Seven decimals are a centimetre.
-      JSONNumber(text: "\((angle * 180 / Double.pi * 10_000_000).rounded() / 10_000_000)")
-    }
-    guard let north = texts[0], let east = texts[1] else { return nil }
-    return PositionForms.Point(.number(north), .number(east))
+    return PositionForms.Point(
+      north: angles.latitude * 180 / .pi, east: angles.longitude * 180 / .pi)
   }
 
   /// Where the plane is used.

@@ -46,10 +46,26 @@ enum PositionForms {
       (self.latitude, self.longitude) = (north, east)
     }
 
+    /// The position of two numbers, in centimetres: seven decimals.
+    init?(north: Double, east: Double) {
+      let numbers = [north, east].map { angle in
+        JSONNumber(text: "\((angle * 10_000_000).rounded() / 10_000_000)").map(JSONValue.number)
+      }
+      self.init(numbers[0] ?? .null, numbers[1] ?? .null)
+    }
+
     /// Whether the point is in a country; nil for an unknown country.
     func isIn(_ country: String) -> Bool? {
       guard let y = latitude.double, let x = longitude.double else { return nil }
       return CountryBoxes.contains(latitude: y, longitude: x, country: country)
+    }
+
+    /// The point as far to the east if a text has it to the west by an `O`, which is the east in German.
+    func byGermanEast(_ text: String?) -> Point? {
+      guard let text, text.contains("O"), let y = latitude.double, let x = longitude.double, x < 0,
+        text.allSatisfy({ !$0.isLetter || "NSO".contains($0) })
+      else { return nil }
+      return Point(north: y, east: -x)
     }
 
     /// Whether the point is north or south of all hotels.
@@ -161,15 +177,7 @@ enum PositionForms {
       (south, north) = (min(south, y), max(north, y))
       (west, east) = (min(west, x), max(east, x))
     }
-    guard rest.isEmpty, let y = JSONNumber(text: "\(rounded((south + north) / 2))"),
-      let x = JSONNumber(text: "\(rounded((west + east) / 2))")
-    else { return nil }
-    return Point(.number(y), .number(x))
-  }
-
-  /// Seven decimals are a centimetre.
-  private static func rounded(_ degrees: Double) -> Double {
-    (degrees * 10_000_000).rounded() / 10_000_000
+    return rest.isEmpty ? Point(north: (south + north) / 2, east: (west + east) / 2) : nil
   }
 
   /// The position in a link to Google's or Apple's map, of the place before that of the map's middle; nil for another text.
@@ -234,7 +242,8 @@ enum PositionForms {
     let isPoint = text.hasPrefix("(") && text.hasSuffix(")") && !text.contains(" ")
     let trimmed = text.filter { !"()[]{}".contains($0) }
     for separator in [";", ", ", ",", "/", " ", "|"] {
-      let parts = trimmed.components(separatedBy: separator)
+      let parts = trimmed.split(separator: separator, omittingEmptySubsequences: false)
+        .map { String($0).trimmed }.filter { separator != " " || !$0.isEmpty }
       guard parts.count == 2 else { continue }
       return point(
         AngleText(parts[0]), AngleText(parts[1]), isLongitudeFirst || isPoint, in: country)
@@ -260,7 +269,8 @@ enum PositionForms {
       : point(latitude: .string(first.degrees), longitude: .string(second.degrees), in: country)
   }
 
-  /// Degrees as a number or as a text: `48.866`, `48,866`, `48.866°`, `2.33 W`, `48° 51' 57.6" N`.
+  /// Degrees as a number or as a text: `48.866`, `48,866`, `48.866°`, `2.33 W`, `48° 51' 57.6" N`. An `O` is the French and
+  /// Spanish west.
   static func degrees(_ value: JSONValue) -> JSONNumber? {
     if let number = value.number { return number }
     if let values = value.array { return values.count == 1 ? degrees(values[0]) : nil }
@@ -276,7 +286,7 @@ enum PositionForms {
       case "\u{2212}": digits.append(UInt8(ascii: "-"))
       case ".", ",": digits.append(UInt8(ascii: "."))
       case "e" where !digits.isEmpty: digits.append(UInt8(ascii: "e"))
-      case "S", "W", "s", "w": isNegative = true
+      case "S", "W", "O", "s", "w": isNegative = true
       case "N", "E", "n", " ", "°", "º", "\u{A0}": continue
       default: return nil
       }
@@ -289,27 +299,18 @@ enum PositionForms {
 
   /// Degrees, minutes and perhaps seconds: `48° 51' 57.6" N`, `N 48 51 57.6`, `48:51:57N`; nil for a text without minutes.
   private static func degreesAndMinutes(_ text: String) -> JSONNumber? {
-    let marks = Set<Character>("°º:'\u{2032}\u{2019}\"\u{2033}\u{201D} NESWnesw\u{A0}")
+    let marks = Set<Character>("°º:'\u{2032}\u{2019}\"\u{2033}\u{201D} NESWOnesw\u{A0}")
     let isMarked = text.contains { "°º:'\u{2032}\u{2019}".contains($0) }
-    guard isMarked || [text.first, text.last].contains(where: { $0.map("NESW".contains) ?? false })
+    guard
+      isMarked || [text.first, text.last].contains(where: { $0.map("NESWO".contains) ?? false })
     else { return nil }
     let parts = text.split { marks.contains($0) }.map { Double($0.replacing(",", with: ".")) }
     guard (2...3).contains(parts.count), let first = parts[0], first.isFinite,
       parts.dropFirst().allSatisfy({ part in part.map { $0 >= 0 && $0 < 60 } ?? false })
     else { return nil }
     let size = abs(first) + (parts[1] ?? 0) / 60 + (parts.count > 2 ? parts[2] ?? 0 : 0) / 3_600
-    let isNegative = first.sign == .minus || text.contains { "SWsw".contains($0) }
-    return JSONNumber(text: "\(rounded(isNegative ? -size : size))")
-  }
-}
-
-extension String {
-  /// The parts between separators, as they are.
-  fileprivate func components(separatedBy separator: String) -> [String] {
-    split(separator: separator, omittingEmptySubsequences: false)
-      .map { part in
-        String(part.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
-      }
-      .filter { separator == " " ? !$0.isEmpty : true }
+    let isNegative = first.sign == .minus || text.contains { "SWOsw".contains($0) }
+    let degrees = (size * 10_000_000).rounded() / 10_000_000
+    return JSONNumber(text: "\(isNegative ? -degrees : degrees)")
   }
 }

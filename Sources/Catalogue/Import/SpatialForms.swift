@@ -31,11 +31,7 @@ enum SpatialForms {
       let y = number(start + 8..<start + 16).map(Double.init(bitPattern:))
     else { return nil }
     let reference = hasReference ? number(5..<9).flatMap { MapReference(number: Int($0)) } : nil
-    if let reference { return reference.point(x, y) }
-    guard let east = JSONNumber(text: "\(x)"), let north = JSONNumber(text: "\(y)") else {
-      return nil
-    }
-    return PositionForms.Point(.number(north), .number(east))
+    return reference.map { $0.point(x, y) } ?? PositionForms.Point(north: y, east: x)
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
