@@ -7,7 +7,7 @@ extension HotelAliases {
       """
       id docid hotelid propertyid accommodationid listingid placeid uuid guid osmid objectid \
       hotelcode propertycode businessid locationid fsqid fsqplaceid geonameid eanhotelid \
-      propertytoken recordid dockey hotelno giataid mapboxid pk
+      propertytoken recordid dockey hotelno giataid mapboxid
       """
     ),
     (
@@ -257,7 +257,7 @@ extension HotelAliases {
       geocoordinates geom wkt thegeom geopoint2d geojson geographiccoordinates coord coordenadas coordonnees координаты map \
       lonlat lnglat longlat geog geography wktgeom wkbgeometry koordinaten koordinater koordinatlar coordinaten \
       wspolrzedne 座標 坐标 经纬度 經緯度 좌표 緯度経度 경위도 googlemaps googlemapslink googlemapsurl mapslink maplink mapurl maps \
-      coordinatelocation geolocalisation geolocalizacion geolocalizacao bounds \
+      coordinatelocation lage geolocalisation geolocalizacion geolocalizacao bounds \
       newgeoreferencedcolumn georeferencedcolumn georeference geocodedcolumn geocodedlocation
       """
     ),

@@ -62,9 +62,15 @@ enum HotelAliases {
     return plain.count < name.count ? match(Array(plain)) : nil
   }
 
-  /// The meaning of a name before a suffix: a language's code, or a type as Solr's dynamic fields have it (`city_s`).
+  /// The meaning of a name before a suffix: a language's code, a type as Solr's dynamic fields have it (`city_s`), or
+  /// Wikidata's word for a text (`ortLabel`).
   private static func withoutSuffix(_ name: some Collection<UInt8>) -> Match? {
     guard name.count <= 64 else { return nil }
+    if name.suffix(5).elementsEqual("Label".utf8), let match = match(Array(name.dropLast(5))),
+      [.city, .state, .country].contains(match.meaning)
+    {
+      return match
+    }
     let parts = Array(name).split(separator: UInt8(ascii: "_"))
     guard parts.count > 1, let last = parts.last,
       suffixes.contains(String(decoding: last, as: UTF8.self))

@@ -16,6 +16,8 @@ enum RowID {
       for name in names {
         if let text = try text(object[name]) { return text }
       }
+      // Django's fixtures. In DynamoDB, several rows may have one `pk`.
+      if object["model"] != nil, let text = try text(object["pk"]) { return text }
       // Contentful: <https://www.contentful.com/developers/docs/concepts/data-model/>
       // XML that became JSON has attributes in a member of their own.
       for name in ["sys", "$", "@attributes", "_attributes"] {
