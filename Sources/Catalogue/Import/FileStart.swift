@@ -30,7 +30,7 @@ enum FileStart {
     let start = String(decoding: text.prefix(longestSection), as: UTF8.self).lowercased()
     return CatalogueError(
       .malformed,
-      start.hasPrefix("<!doctype h") || start.hasPrefix("<html")
+      ["<!doctype h", "<html", "<table"].contains(where: start.hasPrefix)
         ? "The file is HTML, a page of the web. Save its table as CSV, or the JSON-LD in its script as JSON."
         : "The file is XML, such as KML or GPX. Save it as JSON, GeoJSON or CSV; QGIS or ogr2ogr do it for maps.",
       line: line)

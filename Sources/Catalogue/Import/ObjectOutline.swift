@@ -40,7 +40,8 @@ struct ObjectOutline {
     let name: String
     let start: Int
     let line: Int
-    var (hasName, hasPlace) = (false, false)
+    var hasName = false
+    var hasPlace = false
     /// Whether the place is an address or a position, not just a city.
     var hasAddress = false
     /// Whether there are `labels`, as an entity of Wikidata has them; see ``WikibaseEntity``.
@@ -50,22 +51,18 @@ struct ObjectOutline {
     /// Whether there is a list of hotels inside, at any depth.
     var hasHotels = false
     /// How many objects and other values are directly inside.
-    var (objects, others) = (0, 0)
+    var objects = 0
+    var others = 0
     /// How many of the objects are hotels by themselves, and the most that is known about one.
-    var (hotels, most) = (0, Likeness.none)
+    var hotels = 0
+    var most = Likeness.none
     /// As ``most``, with a hotel that is wrapped once.
     var mostWrapped = Likeness.none
     /// The name of the last object.
     var lastObject = ""
     /// How many objects say a place and have a name that may be a hotel's, and the first of those names.
-    var (placesByName, firstNames) = (0, [String]())
-
-    init(isArray: Bool, name: String, start: Int, line: Int) {
-      self.isArray = isArray
-      self.name = name
-      self.start = start
-      self.line = line
-    }
+    var placesByName = 0
+    var firstNames: [String] = []
 
     var likeness: Likeness { hasName ? named : .none }
     /// What is known if there is a name.

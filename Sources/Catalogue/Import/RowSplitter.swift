@@ -79,8 +79,8 @@ struct RowSplitter {
           advance(byte, &position)
           return endRow(then: isAfterComma ? .between : .ended)
         case .breaks(let reason):
-          guard shape == .objects || shape == .lists else { throw malformed(reason.sentence) }
-          return breakRow(reason.sentence, then: reason == .noEnd ? .between : .lost)
+          guard shape == .objects || shape == .lists else { throw malformed(reason.rawValue) }
+          return breakRow(reason.rawValue, then: reason == .noEnd ? .between : .lost)
         }
       case .between:
         if let row = try begin(byte) {
@@ -251,23 +251,14 @@ struct RowScan {
     case breaks(Break)
   }
 
-  /// Why a byte can't belong to the row.
-  enum Break: Equatable {
+  /// Why a byte can't belong to the row, with the message for the operator.
+  enum Break: String {
     /// It starts the next object although the row has not ended.
-    case noEnd
+    case noEnd = "The row has no end."
     /// It closes a bracket that is not open.
-    case bracket
+    case bracket = "A bracket does not match."
     /// It ends the line inside a string.
-    case string
-
-    /// The message for the operator.
-    var sentence: String {
-      switch self {
-      case .noEnd: "The row has no end."
-      case .bracket: "A bracket does not match."
-      case .string: "The line ends inside a string."
-      }
-    }
+    case string = "The line ends inside a string."
   }
 
   /// The bracket of the array or the map around the row; nil if there is none.
