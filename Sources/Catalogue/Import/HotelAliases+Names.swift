@@ -59,7 +59,7 @@ extension HotelAliases {
       .address,
       """
       address fulladdress formattedaddress addressfull addresstext displayaddress addressstring \
-      streetaddress freeform street1 address1 addressline1 addressline addressobj addresses adresse \
+      streetaddress freeform street1 address1 address1formatted addressline1 addressline addressobj addresses adresse \
       adress adres direccion indirizzo endereco morada domicilio адрес 住所 所在地 地址 주소 소재지 \
       العنوان διευθυνση roadaddressname addresslines addr add osoite 소재지전체주소 도로명전체주소 alamat \
       dịachỉ diachỉ adresa cim адреса ที่อยู่ כתובת آدرس पता \
