@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import HotelBookmarks
 
 struct ServeCommand: AsyncParsableCommand {
@@ -65,6 +66,8 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "A JSON file of settings. Default: none") var config: String?
 
   func run() async throws {
+    // SIGHUP means "reload" to operators, so it never ends the server. With TLS it reloads the certificate.
+    signal(SIGHUP, SIG_IGN)
     let settings: Settings
     do { settings = try Settings(of: self, config: config) } catch {
       throw Failure.configuration(error)

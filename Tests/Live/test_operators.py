@@ -186,10 +186,10 @@ def test_users_are_looked_after_while_the_server_runs(start):
 
 
 def test_who_forgot_the_password_chooses_another_with_the_operators_token(start):
-    server = start()
+    server = start("--public-url", "https://hotels.example/")
     login = {"username": "ada", "password": "a good password"}
     old = server.call("POST", "/v1/users", json=login).json()["token"]
-    token = user(server, "reset", "Ada", "--public-url", "https://hotels.example/").strip().removeprefix("https://hotels.example/reset#")
+    token = user(server, "reset", "Ada").strip().removeprefix("https://hotels.example/reset#")
     assert server.call("GET", "/v1/me", token).status_code == 401
     chosen = {"token": token, "password": "another password"}
     assert server.call("POST", "/v1/password-resets", json={**chosen, "password": "short"}).status_code == 400
@@ -199,6 +199,7 @@ def test_who_forgot_the_password_chooses_another_with_the_operators_token(start)
     assert server.call("POST", "/v1/sessions", json=login).status_code == 401
     login["password"] = "another password"
     assert server.call("POST", "/v1/sessions", json=login).status_code == 200
+    assert user(server, "reset", "ada", "--public-url", "https://other.example").startswith("https://other.example/reset#ey")
     assert "no user" in user(server, "reset", "bob", status=1)
     assert "--public-url must be a URL such as" in user(server, "reset", "ada", "--public-url", "hotels", status=78)
     assert not any(token in line for line in server.log)
@@ -337,6 +338,11 @@ def test_log_line_says_its_message_before_what_belongs_to_it(start, tmp_path):
     assert server.call("GET", "/v1/hotels?description=x").status_code == 503
     line = server.logged("Upstream search failed")
     assert re.search(r": Upstream search failed( \w+=.*)* upstream=", line), line
+
+
+def test_the_signal_to_reload_ends_no_server_without_a_certificate(shared):
+    shared.process.send_signal(signal.SIGHUP)
+    assert shared.call("GET", "/healthz").status_code == 200 and shared.process.poll() is None
 
 
 def test_metrics_say_what_they_are_and_which_process_and_version(shared):
