@@ -58,13 +58,17 @@ struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Print a link with which a user who forgot the password sets a new one.",
       discussion: """
-        It works once, within a day, and only until the password changes. Without a public URL, put the server's \
-        address before it. What stands behind the # is the token of POST /v1/password-resets.
+        It works once, within a day, and only until the password changes. If the link begins with /reset, put the \
+        server's address before it. What stands behind the # is the token of POST /v1/password-resets.
         """)
 
     @Argument(help: "The user's name.")
     var name: String
-    @Option(help: "The URL by which people reach the server. Default: HOTEL_BOOKMARKS_PUBLIC_URL")
+    @Option(
+      help: """
+        The URL by which people reach the server. Default: HOTEL_BOOKMARKS_PUBLIC_URL, else that of the server that \
+        uses the data directory.
+        """)
     var publicUrl: String?
     @OptionGroup var location: LocationOptions
 
@@ -73,9 +77,8 @@ struct UserCommand: AsyncParsableCommand {
       let given =
         publicUrl.map { ($0, "--public-url") }
         ?? ProcessInfo.processInfo.environment[variable].map { ($0, variable) }
-      let url = try given.map { try Settings.serverURL($0.0, of: $0.1) } ?? ""
-      let token = try await UserAdministration(location.location).resetPassword(of: name)
-      print(url + "/reset#" + token)
+      let url = try given.map { try Settings.serverURL($0.0, of: $0.1) }
+      print(try await UserAdministration(location.location).resetLink(for: name, at: url))
     }
   }
 

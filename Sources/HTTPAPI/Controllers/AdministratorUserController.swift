@@ -73,9 +73,11 @@ struct AdministratorUserController: Sendable {
       try await accounts.endSessions(ofUser: user)
     }
     let token = try await accounts.passwordReset(for: user)
+    // The host of a request over the control socket is nobody's address.
+    let url = call.context.isFromControlSocket ? address.publicURL ?? "" : address.url(for: call)
     return .json(.created) { writer in
       writer.token(token)
-      writer.member("url", address.url(for: call) + "/reset#" + token.token.exposed)
+      writer.member("url", url + "/reset#" + token.token.exposed)
     }
   }
 }

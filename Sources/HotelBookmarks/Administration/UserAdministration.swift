@@ -34,12 +34,17 @@ package struct UserAdministration: Sendable {
     try await run { try await $0.changePassword(username: name, password: Secret(password)) }
   }
 
-  /// Makes a token with which a user can choose another password, once.
+  /// Makes a link with which a user can choose another password, once.
+  /// - Parameter url: the URL before the path; nil for that of a running server's settings, if there is one.
   /// - Throws: as ``changePassword(of:to:)`` does.
-  package func resetPassword(of name: String) async throws -> String {
+  package func resetLink(for name: String, at url: String?) async throws -> String {
     let path = "\(try segment(of: name))/password-resets"
-    if let answer = try await askServer(.POST, path) { return answer["token"]?.string ?? "" }
-    return try await run { try await $0.passwordReset(for: name).token.exposed }
+    let link =
+      if let answer = try await askServer(.POST, path) { answer["url"]?.string ?? "" } else {
+        try await run { "/reset#" + (try await $0.passwordReset(for: name).token.exposed) }
+      }
+    guard let url, let path = link.firstIndex(of: "#") else { return link }
+    return url + "/reset" + link[path...]
   }
 
   /// All users, one line each, in the order of their names.
