@@ -69,8 +69,7 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
                     {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+        self.resize(width, height)
         # Without a window, a page may not have the focus. Elements that are shown only on focus would stay hidden.
         self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
 
@@ -191,6 +190,14 @@ class Browser:
         self.write("#password", password)
         self.click(self.find("main form button.main"))
         self.until(lambda: self.find("#who").text == name, f"not logged in by {button}")
+
+    def fits(self):
+        """Whether nothing is wider than the window. A phone's `innerWidth` grows with what is wider."""
+        return self.driver.execute_script("const it = document.documentElement; return it.scrollWidth <= it.clientWidth")
+
+    def resize(self, width, height=900):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
 
     def offline(self, is_offline=True):
         set_network(self.driver, is_offline)

@@ -190,7 +190,7 @@ def test_nothing_is_out_of_reach(browser, width, height, dark):
                         ("#/databases/plans", "doc-000"), ("#/databases/plans/trip", "Conflicts side by side")):
         show(page, place, word)
         assert violations(page) == [], place
-        assert page.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), place
+        assert page.fits(), place
 
 
 def test_a_page_whose_server_is_gone_says_so(browser, tmp_path):

@@ -43,8 +43,14 @@ def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dar
         page.until(lambda: not page.all("main [aria-busy=true]"))
         if (answer := violations(page)) != "[]":
             found[place] = answer
-        if not page.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
+        if not page.fits():
             found[place + " is wider"] = True
         if fields := page.all("main :is(strong, dd, pre, input, textarea):not([dir=auto])"):
             found[place + " has words of one direction"] = len(fields)
+    # The header of a user with a name, on tablets and in narrow windows.
+    for width in (768, 834, 961):
+        page.resize(width)
+        page.until(lambda: page.driver.execute_script("return innerWidth") == width)
+        if not page.fits():
+            found[width] = page.driver.execute_script("return document.documentElement.scrollWidth")
     assert not found

@@ -152,4 +152,4 @@ def test_nothing_is_out_of_reach(browser, width, height, dark):
         page.driver.get("about:blank")
         page.visit(path)
         assert violations(page) == []
-        assert page.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        assert page.fits()

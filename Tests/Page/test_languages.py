@@ -104,7 +104,7 @@ def test_views_are_in_the_browsers_language(browser, server, language, width):
             page.until(lambda: page.read("#told") == [REFUSED[language]])
         if language == "ja" and (words := page.driver.execute_script(LATIN)):
             found[place] = words
-        if not page.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
+        if not page.fits():
             found[place + " is wider"] = True
     assert not found
 
