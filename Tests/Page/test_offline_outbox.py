@@ -192,14 +192,19 @@ def test_three_retries_then_parked_and_sent_again_by_hand(browsers):
     assert len(browser.run("return (await (await fetch('/v1/bookmarks')).json()).bookmarks")) == 1
 
 
-@pytest.mark.parametrize("backoff, waits", [([10, 10, 10], "state === 'parked'"), ([3_600_000], "nextAttemptAt")])
-def test_what_is_parked_or_waits_for_its_next_attempt_is_sent_when_the_user_syncs(browsers, backoff, waits):
+@pytest.mark.parametrize("backoff, waits, is_opened", [
+    ([10, 10, 10], "state === 'parked'", False), ([3_600_000], "nextAttemptAt", False), ([86_400_000], "nextAttemptAt", True)])
+def test_what_is_parked_or_waits_for_its_next_attempt_is_sent_when_the_user_syncs_or_comes_back(browsers, backoff, waits, is_opened):
     browser = browsers().open(backoff=backoff)
     browser.settled()
     browser.run(FAILING, answer={"status": 503})
     entry = browser.run("return await client.bookmark(args.hotel)", hotel=browser.run(FIRST))
     browser.until(f"return (await client.outbox())[0].{waits}")
-    browser.run("window.refusal = null; await client.syncNow(); await client.settled(args.id)", id=entry["id"])
+    if is_opened:
+        browser.open()
+    else:
+        browser.run("window.refusal = null; await client.syncNow()")
+    browser.run("await client.settled(args.id)", id=entry["id"])
 
 
 def test_retry_after_is_obeyed(browsers):

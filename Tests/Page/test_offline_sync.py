@@ -1,7 +1,7 @@
 """Live changes, tabs, sessions and the worker of `/offline.js`."""
 import pytest
 from browsing import CLIENT
-from offline_browser import Refused
+from offline_browser import BLANK, Refused
 from offline_fixtures import browsers, service  # noqa: F401
 from test_offline_outbox import FAILING, FIRST, sign_up
 
@@ -69,6 +69,21 @@ def test_without_web_locks_it_is_still_right(browsers):
     browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
         "source": "Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })"})
     browser.open()
+    browser.settled()
+    # A tab that was closed before the clock was put back by a day.
+    browser.driver.get("about:blank")
+    browser.driver.get(browser.url + BLANK)
+    browser.run("""
+        await new Promise((resolve, reject) => {
+            const request = indexedDB.open("hotel-bookmarks")
+            request.onerror = () => reject(request.error)
+            request.onsuccess = () => {
+                const transaction = request.result.transaction("meta", "readwrite")
+                transaction.objectStore("meta").put({ tab: "closed", until: Date.now() + 86_400_000 }, "leader")
+                transaction.oncomplete = () => { request.result.close(); resolve() }
+            }
+        })""")
+    browser.attach()
     browser.settled()
     hotel = browser.run("if (navigator.locks) throw 'locks'; " + FIRST)
     browser.run("await client.settled((await client.bookmark(args.hotel)).id)", hotel=hotel)

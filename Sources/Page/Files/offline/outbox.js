@@ -104,13 +104,13 @@ export class Outbox {
   }
 
   /**
-   * Makes entries `pending` again that are parked, or that another tab sent before it was closed or killed.
-   * @param {boolean} [isAsked] The user asks for it: what waits for its next attempt is due now, too.
+   * Makes all entries due now: those that are parked, that another tab sent before it was closed or killed, and that wait for
+   * their next attempt. The clock by which they wait may have been wrong.
    */
-  recover(isAsked) {
+  recover() {
     return this.#database.write(["outbox"], async transaction => {
       for (const entry of await transaction.all("outbox")) {
-        if (["transit", "parked", isAsked && "pending"].includes(entry.state)) await transaction.put("outbox", { ...entry, ...fresh })
+        if (/transit|parked|pending/.test(entry.state)) await transaction.put("outbox", { ...entry, ...fresh })
       }
     })
   }

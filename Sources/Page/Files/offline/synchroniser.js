@@ -156,7 +156,7 @@ export class Synchroniser {
     try {
       if (this.state.phase === "offline") await reach()
       await this.#tabs.exclusive(async () => {
-        if (asks.length) await this.#outbox.recover(true)
+        if (asks.length) await this.#outbox.recover()
         await this.#run(wanted, heardOf, signal)
       })
       this.#fails = 0

@@ -129,8 +129,9 @@ export class Tabs {
 
   #renew() {
     return this.#database.write(["meta"], async transaction => {
-      const held = await transaction.get("meta", "leader")
-      if (held && held.tab !== this.id && held.until > Date.now()) return false
+      const held = await transaction.get("meta", "leader"), left = held?.until - Date.now()
+      // A longer one is from before the device's clock was put back.
+      if (left > 0 && left <= lease && held.tab !== this.id) return false
       await transaction.setMeta("leader", { tab: this.id, until: Date.now() + lease })
       return true
     })
