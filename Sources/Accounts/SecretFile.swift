@@ -102,6 +102,6 @@ struct SecretFile: Sendable {
   }
 
   private func failure(_ reason: String) -> ServiceError {
-    ServiceError(.keys, reason, detail: "\(path): errno \(errno)")
+    ServiceError(.keys, reason, detail: "\(path): \(String(cString: strerror(errno)))")
   }
 }

@@ -100,7 +100,7 @@ struct CatalogueFiles: Sendable {
   /// The error of the system call that has just failed.
   static func failure(_ call: String) -> CatalogueError {
     let code = errno
-    let detail = "\(call): errno \(code)"
+    let detail = "\(call): \(String(cString: strerror(code)))"
     guard code == ENOSPC || code == EDQUOT else {
       return CatalogueError(
         .unavailable, "The hotel catalogue's directory can't be used now.", detail: detail)

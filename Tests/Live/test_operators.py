@@ -232,8 +232,12 @@ def run(*arguments):
 
 
 def test_what_is_not_there_is_named_in_one_line(tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "keys.json").symlink_to("nowhere")
     for arguments, status, words in [
             (("serve", "--config", tmp_path / "none.json"), 78, "none.json, is not there"),
+            (("serve", "--data", tmp_path / "kept", "--port", "0"), 78, "keys.json: Too many levels of symbolic links"),
+            (("catalogue", "import", tmp_path / "none.csv", "--data", tmp_path / "kept"), 1, "No such file"),
             (("serve", "--config", tmp_path), 78, "can't be read"),
             (("user", "add", "bob", "--password-file", tmp_path / "none", "--data", tmp_path), 78, "No such file"),
             (("restore", tmp_path / "nowhere", "--data", tmp_path / "new"), 1, "The backup")]:

@@ -63,13 +63,7 @@ package struct FilePieces: AsyncSequence, Sendable {
   }
 
   private static func unreadable(_ code: Int32) -> CatalogueError {
-    let reason =
-      switch code {
-      case ENOENT: "There is no such file to import."
-      case EACCES: "This user may not read the file to import."
-      case EISDIR: "What is to be imported is a directory, not a file."
-      default: "The file to import can't be read."
-      }
-    return CatalogueError(.unreadable, reason, detail: "errno \(code)")
+    CatalogueError(
+      .unreadable, "The file to import can't be read.", detail: String(cString: strerror(code)))
   }
 }
