@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import HotelBookmarks
 
-/// Commands for the administrator's account, while the server is not running, and for the work of one that is.
+/// Commands for the administrator's account, and for the work of a running server.
 struct AdminCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "admin", abstract: "Manage the administrator and a running server's work.",
@@ -11,9 +11,10 @@ struct AdminCommand: AsyncParsableCommand {
   struct ResetPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Set a new random password for the administrator and print it once.",
-      discussion:
-        "A server started with --admin-password-file uses the password of that file instead."
-    )
+      discussion: """
+        Stop the server of the data directory first; servers of a database use the new password within a second. A \
+        server started with --admin-password-file uses the password of that file instead.
+        """)
 
     @OptionGroup var location: LocationOptions
 

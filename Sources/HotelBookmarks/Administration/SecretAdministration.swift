@@ -3,7 +3,7 @@ import SQLiteEngine
 import Stores
 
 /// Changes the administrator's password from the command line, while no server uses the data directory. Servers of a
-/// database use the new password after their next start.
+/// database use the new password within a second.
 package enum PasswordReset {
   /// Makes a random password, of which only the hash is stored.
   /// - Returns: the password, to be shown once.
