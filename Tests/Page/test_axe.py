@@ -53,4 +53,11 @@ def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dar
         page.until(lambda: page.driver.execute_script("return innerWidth") == width)
         if not page.fits():
             found[width] = page.driver.execute_script("return document.documentElement.scrollWidth")
+    # Letters twice as large on a phone.
+    page.resize(360)
+    for place in ("/", "/lists"):
+        page.visit(place)
+        page.driver.execute_script("document.documentElement.style.fontSize = '200%'")
+        if not page.fits():
+            found[place + " with large letters"] = page.driver.execute_script("return document.documentElement.scrollWidth")
     assert not found
