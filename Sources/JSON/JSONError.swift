@@ -53,7 +53,8 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
   package var reason: String {
     switch code {
     case .invalidJSON:
-      "The text is not valid JSON at byte \(offset)."
+      offset == 0
+        ? "The text is empty, or it is not JSON." : "The text is not valid JSON at byte \(offset)."
     case .invalidUTF8:
       "The JSON text has a string that is not valid Unicode at byte \(offset)."
     case .duplicateKey:

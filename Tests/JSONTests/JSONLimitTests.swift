@@ -143,6 +143,7 @@ import Testing
       .invalidJSON, .invalidUTF8, .duplicateKey, .tooDeep, .tooLarge, .tooManyMembers,
       .stringTooLong, .numberOutOfRange,
     ]
+    #expect(JSONReading.fault("")?.reason == "The text is empty, or it is not JSON.")
     let reasons = codes.map { JSONError(code: $0, offset: 4711).reason }
     #expect(Set(reasons).count == codes.count)
     #expect(reasons.allSatisfy { $0.contains("4711") })
