@@ -102,16 +102,12 @@ struct VerifyCommand: AsyncParsableCommand {
 
   func run() async throws {
     let bar = ProgressBar(isShown: isatty(2) == 1)
-    var outcome = try await Verification.run(directories, progress: bar.show) { line in
-      print(line)
-    }
+    var outcome = try await Verification.run(directories, progress: bar.show) { print($0) }
     if let database {
       let location = StorageLocation(
         data: "", database: database,
         databasePasswordFile: DatabasePassword.file(databasePasswordFile))
-      let found = try await Verification.run(database: location, progress: bar.show) { line in
-        print(line)
-      }
+      let found = try await Verification.run(database: location, progress: bar.show) { print($0) }
       if found.rawValue > outcome.rawValue { outcome = found }
     }
     fflush(nil)

@@ -35,37 +35,28 @@ enum ControlSocket {
 
   /// The path of a socket that any client can connect to: the path itself, or one by the descriptor of its directory, which
   /// then stays open.
-  static func reachable(_ path: String) -> String {
-    guard path.utf8.count > MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1,
+  static func reachable(_ path: String) -> String { shortened(path).path }
+
+  /// The path itself, or for one that is too long for an address, a path by the descriptor of its directory.
+  /// <https://man7.org/linux/man-pages/man7/unix.7.html>
+  private static func shortened(_ path: String) -> (path: String, directory: Int32?) {
+    guard path.utf8.count >= MemoryLayout.size(ofValue: sockaddr_un().sun_path),
       let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    else { return path }
+    else { return (path, nil) }
     let directory = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    return directory < 0 ? path : "/proc/self/fd/\(directory)" + path[slash...]
+    return directory < 0 ? (path, nil) : ("/proc/self/fd/\(directory)" + path[slash...], directory)
   }
 
-  /// Calls `body` with the address of a path. If the path is too long for an address, the address uses the descriptor
-  /// of the path's directory. <https://man7.org/linux/man-pages/man7/unix.7.html>
+  /// Calls `body` with the address of a path; false if it has none.
   private static func withAddress(
     of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
   ) -> Bool {
+    let (path, directory) = shortened(path)
+    defer { if let directory { close(directory) } }
     var address = sockaddr_un()
-    let capacity = MemoryLayout.size(ofValue: address.sun_path) - 1
-    guard path.utf8.count > capacity else { return withAddress(&address, Array(path.utf8), body) }
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return false }
-    let directory = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard directory >= 0 else { return false }
-    defer { close(directory) }
-    let short = "/proc/self/fd/\(directory)" + path[slash...]
-    guard short.utf8.count <= capacity else { return false }
-    return withAddress(&address, Array(short.utf8), body)
-  }
-
-  private static func withAddress(
-    _ address: inout sockaddr_un, _ path: [UInt8],
-    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
-  ) -> Bool {
+    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
     address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     return withUnsafePointer(to: address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
