@@ -187,6 +187,7 @@ def test_users_are_looked_after_while_the_server_runs(start):
 
 def test_who_forgot_the_password_chooses_another_with_the_operators_token(start):
     server = start("--public-url", "https://hotels.example/")
+    server.url = "http://" + server.logged("listening on").split()[-1]
     login = {"username": "ada", "password": "a good password"}
     old = server.call("POST", "/v1/users", json=login).json()["token"]
     token = user(server, "reset", "Ada").strip().removeprefix("https://hotels.example/reset#")
