@@ -60,7 +60,7 @@ struct DraftMerge: Sendable {
 
   /// Puts the change together with a draft that its author has not seen. It takes long for long texts, and gives way.
   /// - Parameter read: reads a revision of the list's document; nil for one that is not stored.
-  /// - Throws: ``NoteConflict``; `invalidDocument`, `documentTooLarge`, `tooLarge`.
+  /// - Throws: ``NoteConflict``; `invalidDocument`, `tooLarge`.
   mutating func merge(
     _ read: (RevisionID) async throws -> [UInt8]?
   ) async throws {
@@ -123,7 +123,7 @@ struct DraftMerge: Sendable {
       guard let text else {
         throw NoteConflict(base: base, theirs: known?.note(over: nil), mine: own)
       }
-      let content: JSONValue = ["markdown": .string(try ListText.markdown(text))]
+      let content: JSONValue = ["markdown": .string(text)]
       return try DocumentBody(content).bytes
     }
   }

@@ -7,8 +7,8 @@ enum LineMerge {
   /// The most lines of a text that is merged. A longer text is a conflict.
   static let maximumLines = 10_000
 
-  /// The merged text; nil when both sides changed the same lines in different ways, or too many. The work takes up to a
-  /// million steps and gives way between them.
+  /// The merged text; nil when both sides changed the same lines in different ways, or too many, or when the text would be
+  /// longer than ``ListLimits/markdownBytes``. The work takes up to a million steps and gives way between them.
   static func merged(base: String, theirs: String, mine: String) async throws -> String? {
     if mine.utf8.elementsEqual(theirs.utf8) { return mine }
     if base.utf8.elementsEqual(theirs.utf8) { return mine }
@@ -18,9 +18,11 @@ enum LineMerge {
       let theirs = try await lines.numbers(of: theirs),
       let mine = try await lines.numbers(of: mine),
       let left = try await LineDifferences.hunks(from: base, to: theirs),
-      let right = try await LineDifferences.hunks(from: base, to: mine)
+      let right = try await LineDifferences.hunks(from: base, to: mine),
+      let text = merge(base, theirs, left, mine, right).map({ lines.text(of: $0) }),
+      text.utf8.count <= ListLimits.markdownBytes
     else { return nil }
-    return merge(base, theirs, left, mine, right).map { lines.text(of: $0) }
+    return text
   }
 
   /// The numbers of the merged text's lines.

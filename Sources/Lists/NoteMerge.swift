@@ -43,7 +43,7 @@ struct NoteMerge: Sendable {
   let isUnchanged: Bool
   /// The text from which the change began; nil when there was none, or when it is not stored any more.
   let base: String?
-  /// The merged text; nil if both sides changed the same lines, and for a change that removes the note.
+  /// The merged text; nil if the texts can't be merged, and for a change that removes the note.
   private(set) var text: String?
 
   /// Reads what a change has to be merged with.
@@ -168,7 +168,7 @@ extension StoreChanges {
       }
       return (nil, false)
     }
-    guard let text = try merge.text.map(ListText.markdown) else { throw merge.conflict }
+    guard let text = merge.text else { throw merge.conflict }
     if let known, known.markdown.equalsBytes(of: text) { return (known, false) }
     let former = known == nil ? nil : document
     let body = try ListNote.body(

@@ -53,6 +53,21 @@ import Testing
     }
   }
 
+  /// Regression: it was refused as `document_too_large`, although the text that was sent is short enough.
+  @Test func textsThatAreTooLongTogetherAreAConflictWithAllTexts() async throws {
+    try await ListFixture.open { list in
+      let base = try await Self.save("a\nb\nc\n", in: list)["rev"]
+      let long = String(repeating: "x", count: 140_000)
+      let (theirs, mine) = (long + "\na\nb\nc\n", "a\nb\nc\n" + long)
+      let saved = try await Self.save(theirs, from: base, by: .owner, in: list)
+      let conflict = try await Self.save(mine, from: base, in: list)
+      #expect(saved.status == 200 && conflict.status == 409 && conflict.error == "conflict")
+      #expect(conflict["base"] == "a\nb\nc\n" && conflict["theirs"] == theirs)
+      #expect(conflict["theirsRev"] == saved["rev"] && conflict["mine"] == mine)
+      #expect(try await Self.text(in: list) == theirs)
+    }
+  }
+
   /// A removal took away what others had written since its author saw the note.
   @Test func aRemovalWithABaseKeepsWhatOthersWroteSince() async throws {
     try await ListFixture.open { list in
@@ -89,6 +104,7 @@ import Testing
       #expect(try await list.call(.owner, .delete, "/notes/Plan").status == 204)
       let conflict = try await Self.save("one\ntwo\n", from: base, in: list)
       #expect(conflict.status == 409 && conflict["mine"] == "one\ntwo\n")
+      #expect(conflict["reason"]?.hasPrefix("Somebody has removed the note: ") == true)
       #expect(conflict.json["theirs"] == .null && conflict.json["theirsRev"] == .null)
       #expect(try await Self.text(in: list) == nil)
       #expect(try await Self.save("one\ntwo\n", from: "none", in: list).status == 201)

@@ -60,6 +60,16 @@ import Testing
     #expect(try await LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
   }
 
+  /// Regression: such a change was refused as a text that is too long, though neither was.
+  @Test(arguments: [0, 1])
+  func textsThatAreTooLongTogetherAreAConflict(_ excess: Int) async throws {
+    let (half, base) = (ListLimits.markdownBytes / 2, "a\nb\nc\n")
+    let theirs = String(repeating: "x", count: half - 1) + "\n" + base
+    let mine = base + String(repeating: "y", count: half - base.utf8.count + excess)
+    let merged = try await LineMerge.merged(base: base, theirs: theirs, mine: mine)
+    #expect(merged?.utf8.count == (excess == 0 ? ListLimits.markdownBytes : nil))
+  }
+
   /// 500 long lines that differ in their last bytes only: each is compared by its number.
   @Test func longLinesAreComparedAsFastAsShortOnes() async throws {
     let long = String(repeating: "x", count: 120)

@@ -234,8 +234,11 @@ extension Problem {
   /// The 409 with all texts, so that the author can put them together.
   fileprivate init(_ conflict: NoteConflict) {
     let cause =
-      conflict.base == nil
-      ? "The text that the change began from is not stored" : "Somebody has changed the same lines"
+      switch (conflict.base, conflict.theirs) {
+      case (nil, _): "The text that the change began from is not stored"
+      case (_, nil): "Somebody has removed the note"
+      default: "Somebody has changed the same lines, or the texts are too long together"
+      }
     self.init(
       .conflict, "conflict",
       cause + ": put the texts together, and send that with theirsRev, or none, as base")
