@@ -267,8 +267,11 @@ import Testing
       let token = try #require(try await api.signUp("ada", guest: guest)["token"])
       let other = try await api.user("bob")
       for target in [id, "nobody", String(repeating: "0", count: 32)] {
-        let reply = try await api.call(.delete, "/v1/me/adoptions/" + target, token: other)
-        #expect(reply.status == 404)
+        // A guest was told that its name has the wrong form.
+        for token in [other, try await api.guest()] {
+          let reply = try await api.call(.delete, "/v1/me/adoptions/" + target, token: token)
+          #expect(reply.status == 404 && reply.error == "not_found")
+        }
       }
       api.clock.advance(seconds: 86_400)
       let late = try await api.call(.delete, "/v1/me/adoptions/" + id, token: token)

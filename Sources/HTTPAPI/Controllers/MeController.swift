@@ -36,7 +36,9 @@ struct MeController: Sendable {
         .delete, "/v1/me", access: .person, completion: .always, changes: .credentials, run: erase),
       Route(.get, "/v1/me/adoptions", access: .person, run: listAdoptions),
       .completed(.delete, "/v1/me/adoptions/{id}") { call, person in
-        guard let guest = AccountID(try call.parameter("id")) else { throw Problem.notFound }
+        guard person.kind == .user, let guest = AccountID(try call.parameter("id")) else {
+          throw Problem.notFound
+        }
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await accounts.undoAdoption(
             of: guest, by: person, as: call.writeContext, answer: answer
