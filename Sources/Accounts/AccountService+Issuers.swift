@@ -26,13 +26,10 @@ extension AccountService {
     let user = try await accounts.exchange(
       token: Hex.string(Array(SHA256.hash(data: token.signed))), forgottenAt: end, for: name,
       newcomer: newUser(), adopting: guest)
-    // The claim is stored. If this fails, the next log-in or the sweep completes it.
-    for left in user.adopting {
-      try? await carry(left, into: user.id, AccountKeys.user(name))
-    }
+    let waiting = await carry(user.adopting, into: user.id, AccountKeys.user(name))
     var session = try tokens.issue(
       .user, user.id, name: name.text, epoch: user.epoch, at: now())
-    session.adopted = guest
+    (session.adopted, session.waiting) = (guest, waiting)
     audit.note(AuditEvent(.signedIn, of: user.id, about: "issuer"), from: address)
     return session
   }

@@ -12,16 +12,10 @@ extension AccountService {
     var guest: AccountID?
     if let guestToken { guest = try await self.guest(provedBy: guestToken) }
     let user = try await verify(username, password, from: address)
-    if user.kind == .user {
-      if let guest { try await adopt(guest, into: user) }
-      // An adoption that failed before must not prevent a log-in.
-      for left in user.adopting where left != guest {
-        try? await carry(left, into: user.id, AccountKeys.user(user.name))
-      }
-    }
+    let waiting = user.kind == .user ? try await adopt(guest, into: user) : nil
     var session = try tokens.issue(
       user.kind, user.id, name: user.name.text, epoch: user.epoch, at: now())
-    session.adopted = user.kind == .user ? guest : nil
+    (session.adopted, session.waiting) = (user.kind == .user ? guest : nil, waiting)
     audit.note(AuditEvent(.signedIn, of: user.id, about: "password"), from: address)
     return session
   }
@@ -130,10 +124,11 @@ extension AccountService {
     if adopted == nil { try accounts.stores.requireSpaceForNewcomers() }
     let user = try await create(name, password, as: form, adopting: adopted)
     noteSet(password, of: name, from: address)
-    // The claim is stored with the account. If this fails, the next log-in or the sweep completes it.
-    if let adopted { try? await carry(adopted, into: user.id, AccountKeys.user(name)) }
+    let waiting = await carry(user.adopting, into: user.id, AccountKeys.user(name))
     audit.note(AuditEvent(.signedUp, of: user.id), from: address)
-    return try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
+    var session = try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
+    session.waiting = waiting
+    return session
   }
 
   /// Creates a user, for the command line.

@@ -203,19 +203,39 @@ package final class AccountService: Sendable {
     return principal
   }
 
-  /// Adopts a guest's bookmarks for a user. The first step is the claim, which only one user can have and which
-  /// ends the guest's tokens. The bookmarks follow, and then a record that the adoption is complete. After a
-  /// failure, the user's next log-in or the daily sweep completes the missing steps, without the guest's token.
+  /// Adopts a guest's bookmarks for a user, and what waits of other guests. The first step is the claim, which only one
+  /// user can have and which ends the guest's tokens. The bookmarks follow, and then a record that the adoption is
+  /// complete. After a failure, the user's next log-in or the daily sweep completes the missing steps, without the
+  /// guest's token.
   ///
-  /// When the account has no space for the guest's data, they wait, too: a log-in that failed for that would keep the
-  /// owner from making space, with each later one that brings the same guest. So do those of a damaged store.
+  /// When the account or the disk has no space for the guest's data, they wait, too: a log-in that failed for that would
+  /// keep the owner from making space, with each later one that brings the same guest. So do those of a damaged store.
+  /// - Returns: why data of a guest wait; nil if none do.
   /// - Throws: `guestSpent`; the stores' errors.
-  func adopt(_ guest: AccountID, into user: VerifiedUser) async throws {
-    try await accounts.claim(guest: guest, for: user.name, id: user.id)
-    do { try await carry(guest, into: user.id, AccountKeys.user(user.name)) } catch {
-      let code = ServiceError(error)?.code
-      guard code == .quotaExceeded || code == .damaged || code == .integrity else { throw error }
+  func adopt(_ guest: AccountID?, into user: VerifiedUser) async throws -> ServiceError? {
+    let account = AccountKeys.user(user.name)
+    var waiting: ServiceError?
+    if let guest {
+      try await accounts.claim(guest: guest, for: user.name, id: user.id)
+      waiting = await carry([guest], into: user.id, account)
+      let waits: [ServiceError.Code] = [.quotaExceeded, .storageFull, .damaged, .integrity]
+      if let waiting, !waits.contains(waiting.code) { throw waiting }
     }
+    return await carry(user.adopting.filter { $0 != guest }, into: user.id, account) ?? waiting
+  }
+
+  /// Copies what waits of guests that a user has claimed. The next log-in or the sweep copies what this can't.
+  /// - Returns: why something still waits; nil if nothing does.
+  func carry(
+    _ guests: [AccountID], into user: AccountID, _ account: DocumentID
+  ) async -> ServiceError? {
+    var waiting: ServiceError?
+    for guest in guests {
+      do { try await carry(guest, into: user, account) } catch {
+        waiting = ServiceError(error) ?? .ended
+      }
+    }
+    return waiting
   }
 
   /// Copies a claimed guest's bookmarks. The adoption is recorded as complete only when nothing remains in the

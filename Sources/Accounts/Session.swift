@@ -7,6 +7,8 @@ package struct Session: Sendable, Equatable {
   package let token: IssuedToken
   /// The guest whose data the account took over with the log-in; nil for none.
   package var adopted: AccountID?
+  /// Why data of guests that the account has claimed wait in their stores; nil if none do.
+  package var waiting: ServiceError?
 }
 
 /// A token for its owner.

@@ -79,6 +79,31 @@ import Testing
     }
   }
 
+  /// Regression: they were neither the guest's nor the user's any more, and nothing said why.
+  @Test(arguments: [
+    (ServiceError.Code.quotaExceeded, "quota_exceeded"), (.storageFull, "insufficient_storage"),
+  ])
+  func logInSaysWhyTheGuestsBookmarksWait(code: ServiceError.Code, error: String) async throws {
+    try await APIFixture.open { api in
+      let user = try await api.user("anna")
+      try await api.bookmark("mine", user)
+      let id = try #require(try await api.call(.get, "/v1/me", token: user)["id"])
+      let store = StoreName.user(try #require(AccountID(id)))
+      let guest = try await api.guest()
+      try await api.bookmark("theirs", guest)
+      api.engine.failWrites(to: store, with: ServiceError(code, "No room"))
+      for token in [#","guestToken":"\#(guest)""#, ""] {
+        let session = try await api.call(
+          .post, "/v1/sessions",
+          body: #"{"username":"anna","password":"\#(APIFixture.password)"\#(token)}"#)
+        #expect(session.status == 200 && session.json["adoption"] == nil)
+        #expect(session.json["waiting"] == ["error": .string(error), "reason": "No room"])
+        let list = try await api.call(.get, "/v1/bookmarks", token: session["token"])
+        #expect(list.ids == ["mine"])
+      }
+    }
+  }
+
   @Test(
     .bug(id: "S10"),
     arguments: [

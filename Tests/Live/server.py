@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import uuid
 
 import requests
 
@@ -100,6 +101,17 @@ class Server:
         answer = self.call("POST", "/v1/guests")
         assert answer.status_code == 201, answer.text
         return answer.json()["token"]
+
+    def full_account(self):
+        """Makes a user whose list of bookmarks has a byte less than it may have. Returns the credentials and the token."""
+        user = {"username": "full-" + uuid.uuid4().hex, "password": "correct horse"}
+        token = self.call("POST", "/v1/users", json=user).json()["token"]
+        store = self.call("GET", "/v1/me", token).json()["store"]
+        hotels = [f"{number:0509}" for number in range(2047)] + ["x" * 470]
+        answer = self.call("PUT", f"/couch/{store}/bookmarkedhotels", token, json={
+            "type": "bookmarkedhotels", "hotels": hotels})
+        assert answer.status_code == 201, answer.text
+        return user, token
 
     def metrics(self):
         """The text of the current metrics. The server renews it once a second, so this waits for the next renewal."""

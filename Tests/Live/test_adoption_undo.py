@@ -57,6 +57,22 @@ def test_the_guests_words_come_to_the_account_and_go_back(start):
     assert assert_list_and_hotels_agree(server, token) == {"both", "differing", "theirs"}
 
 
+def test_a_log_in_says_until_there_is_room_why_the_guests_bookmarks_wait(shared):
+    user, token = shared.full_account()
+    guest = shared.guest()
+    assert shared.call("PUT", "/v1/bookmarks/theirs", guest, json={"name": "Theirs"}).status_code == 201
+    for credentials in ({**user, "guestToken": guest}, user):
+        session = shared.call("POST", "/v1/sessions", json=credentials)
+        assert session.status_code == 200 and "adoption" not in session.json()
+        assert session.json()["waiting"]["error"] == "quota_exceeded"
+        assert "list of bookmarks is full" in session.json()["waiting"]["reason"]
+    path = "/couch/" + shared.call("GET", "/v1/me", token).json()["store"] + "/bookmarkedhotels"
+    document = shared.call("GET", path, token).json()
+    assert shared.call("PUT", path, token, json={**document, "hotels": ["h"]}).status_code == 201
+    assert "waiting" not in shared.call("POST", "/v1/sessions", json=user).json()
+    assert shared.call("GET", path, token).json()["hotels"] == ["h", "theirs"]
+
+
 def test_kill_while_it_is_undone_is_finished_by_asking_again(start, rounds):
     seed = random.Random(23)
     server = start()

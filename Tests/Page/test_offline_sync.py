@@ -138,6 +138,16 @@ def test_a_note_that_somebody_changed_is_refused_with_theirs(browsers):
     assert browser.run("return (await client.notes(args.list))[0].markdown", list=list) == "both"
 
 
+def test_a_log_in_says_why_the_guests_bookmarks_wait(service, browsers):
+    user, _ = service.full_account()
+    browser = browsers().open()
+    browser.settled()
+    browser.run("await client.bookmark(args.hotel)", hotel=browser.run(FIRST))
+    entered = browser.run("return await client.logIn(args.user)", user=user)
+    assert entered["username"] == user["username"] and entered["waiting"]["error"] == "quota_exceeded"
+    assert "waiting" not in browser.run("return client.session")
+
+
 def test_sign_up_keeps_and_log_in_merges_the_guests_bookmarks(browsers):
     first = browsers().open()
     first.settled()

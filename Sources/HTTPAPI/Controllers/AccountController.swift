@@ -123,6 +123,13 @@ struct AccountController: Sendable {
       writer.member("username", session.principal.username ?? "")
       writer.token(session.token, isForCookie: isForCookie)
       if let adoption { writer.object("adoption") { $0.adoption(adoption) } }
+      if let waiting = session.waiting {
+        let problem = ErrorTable.problem(for: waiting)
+        writer.object("waiting") { writer in
+          writer.member("error", problem.error)
+          writer.member("reason", problem.reason)
+        }
+      }
     }
   }
 }

@@ -54,6 +54,12 @@ export interface Session {
   keptUntil?: string
 }
 
+/** The session after a log-in or a sign-up. */
+export interface Entered extends Session {
+  /** Why what the guest had is not in the account yet, such as `quota_exceeded`. It comes with a later log-in, or within a day. */
+  waiting?: { error: string, reason: string }
+}
+
 /** The known members, and any others. */
 export interface Hotel {
   id: string
@@ -286,14 +292,14 @@ export class Client {
   /** Asks the server whether the session is still valid. */
   check(): Promise<Session>
   /** Creates an account, as {@link Client.logIn} in all else. @throws {OfflineError} Also `conflict`. */
-  signUp(credentials: { username: string, password: string, discard?: boolean }): Promise<Session>
+  signUp(credentials: { username: string, password: string, discard?: boolean }): Promise<Entered>
   /**
    * Logs in. The account takes over the bookmarks of this browser's guest; {@link Client.undoAdoption} undoes it.
    * @param credentials `discard`: also for another user than the one whose session has ended here, whose unsent changes are
    *   then deleted.
    * @throws {OfflineError} `offline`, `signed_in`, `outbox_not_empty`, or the server's.
    */
-  logIn(credentials: { username: string, password: string, discard?: boolean }): Promise<Session>
+  logIn(credentials: { username: string, password: string, discard?: boolean }): Promise<Entered>
   /**
    * Logs out and removes all data of the user from this browser. Without a network, the server is informed later.
    * @param options `discard`: delete changes that the server does not have. `everywhere`: end the user's sessions on all

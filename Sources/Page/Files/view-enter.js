@@ -1,7 +1,6 @@
 import { client, hear, isLoggedIn, isUser } from "./client.js"
 import { h, labelled } from "./dom.js"
 import { ask, toast } from "./messages.js"
-import { segment } from "./offline/server.js"
 import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
 import { reason } from "./reasons.js"
@@ -17,11 +16,11 @@ const forms = {
   "/log-in": { title: t.logIn, yes: t.logIn, other: ["/sign-up", t.newHere], autocomplete: "current-password", comes: t.joinsYours }
 }
 
-const plain = { conflict: t.taken, taken: t.taken, unauthorized: t.wrongLogIn }
+const plain = { conflict: t.taken, unauthorized: t.wrongLogIn }
 
 /** The path to open afterwards, from the query `then`. It accepts only paths of this origin. */
 function target(query) {
-  const then = query.get("then") ?? ""
+  const then = query.get("then")
   return /^\/(?![/\\])/.test(then) ? then : "/bookmarks"
 }
 
@@ -32,21 +31,20 @@ async function lead(text) {
     return t.personOut(personName(client.session), waiting)
   }
   const count = (await client.bookmarks()).length
-  return count ? t.youHave(count, text.comes) : null
+  return count && t.youHave(count, text.comes)
 }
 
-/** Signs up or logs in. Asks before changes of another user are deleted. @returns {Promise<boolean>} False: the user said no. */
+/** Signs up or logs in. Asks before changes of another user are deleted. @returns The session; false if the user said no. */
 async function enter(isNew, credentials) {
   const run = isNew ? client.signUp : client.logIn
   try {
-    await run.call(client, credentials)
+    return await run.call(client, credentials)
   } catch (error) {
     if (error.code !== "outbox_not_empty") throw error
     const name = personName(client.session)
-    if (!await ask({ title: t.notSentOf(name), text: t.lostIf(credentials.username), yes: t.enterLose, danger: true })) return false
-    await run.call(client, { ...credentials, discard: true })
+    return await ask({ title: t.notSentOf(name), text: t.lostIf(credentials.username), yes: t.enterLose, danger: true })
+      && run.call(client, { ...credentials, discard: true })
   }
-  return true
 }
 
 export async function show({ query }, signal) {
@@ -72,8 +70,9 @@ export async function show({ query }, signal) {
       told.textContent = ""
       yes.disabled = isBusy = true
       try {
-        if (await enter(isNew, { username: name.value.trim(), password: word.value })) {
-          toast(isNew ? t.welcome(client.session.username) : t.goodToSee(client.session.username))
+        const session = await enter(isNew, { username: name.value.trim(), password: word.value })
+        if (session) {
+          toast(session.waiting ? reason(session.waiting) : isNew ? t.welcome(session.username) : t.goodToSee(session.username))
           return await go(target(query), { replace: true })
         }
       } catch (error) {
@@ -85,7 +84,7 @@ export async function show({ query }, signal) {
   }, told, labelled(t.name, name),
   labelled(t.password, word, isNew ? h("p.hint", { id: "rule" }, t.passwordRule) : null),
   isNew ? null : h("p.muted.small", t.forgot),
-  h("div.row", yes, h("a.button", { href: text.other[0] + (query.has("then") ? `?then=${segment(query.get("then"))}` : "") }, text.other[1])))
+  h("div.row", yes, h("a.button", { href: text.other[0] + location.search }, text.other[1])))
   return {
     title: text.title, place: "account",
     node: h("div.narrow", h("h1", text.title), said ? h("p.note.section", said) : null, form)

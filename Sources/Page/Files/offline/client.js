@@ -50,14 +50,14 @@ export class Client extends EventTarget {
   /** Asks the server whether the session is still valid. @returns {Promise<Session>} */
   check() { return this.#parts.session.check() }
 
-  /** Creates an account, as `logIn` in all else. @returns {Promise<Session>} @throws {OfflineError} Also `conflict`. */
+  /** Creates an account, as `logIn` in all else. @returns {Promise<Entered>} @throws {OfflineError} Also `conflict`. */
   signUp(credentials) { return this.#parts.session.enter("/v1/users", credentials) }
 
   /**
    * Logs in. The account takes over the bookmarks of this browser's guest; {@link Client#undoAdoption} undoes it.
    * @param {{username: string, password: string, discard?: boolean}} credentials `discard`: also for another user than
    *   the one whose session has ended here, whose unsent changes are then deleted.
-   * @returns {Promise<Session>} @throws {OfflineError} `offline`, `signed_in`, `outbox_not_empty`, or the server's.
+   * @returns {Promise<Entered>} @throws {OfflineError} `offline`, `signed_in`, `outbox_not_empty`, or the server's.
    */
   logIn(credentials) { return this.#parts.session.enter("/v1/sessions", credentials) }
 

@@ -88,7 +88,7 @@ export class Session {
         await this.#requireEmpty()
       }
       await this.#become({ state: "active", id: body.id, kind: "user", username: body.username })
-      return this.state
+      return { ...this.state, waiting: body.waiting }
     })
   }
 
