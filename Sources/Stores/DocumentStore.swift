@@ -17,6 +17,8 @@ package struct DocumentStore: Sendable {
   let health: StorageHealth
   /// Whether a call that meets damage repairs the store; false for the calls of a repair.
   var repairsDamage = true
+  /// Whether an update is followed by the removal of what it leaves of attachments; false for the updates that remove it.
+  var removesAbandoned = true
   /// What the follower has still to do.
   let backlog = FollowerBacklog()
 
@@ -190,8 +192,8 @@ package struct DocumentStore: Sendable {
         let owed = FollowerBacklog.entries(changes.mutations.filter(concerns).map(\.id))
         let done = backlog.note(owed, in: &changes)
         return (
-          value, (any: any, documents: wakes, frees: frees), (owed: owed, done: done), kept,
-          metered, left
+          value, (any: any, documents: wakes, frees: frees, abandons: changes.leavesAbandoned),
+          (owed: owed, done: done), kept, metered, left
         )
       }
     }
@@ -202,6 +204,9 @@ package struct DocumentStore: Sendable {
     if changed.documents { subscriptions.wake(name) }
     backlog.forget(backlogged.done)
     if !backlogged.owed.isEmpty { await follow(backlogged.owed, as: context.maintenance) }
+    if changed.abandons, removesAbandoned {
+      await Work.shared { try? await removeAbandonedAttachments() }.value
+    }
     if changed.frees {
       var store = self
       // What is written then is not followed by more of it.

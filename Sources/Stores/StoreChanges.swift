@@ -20,10 +20,10 @@ package struct StoreChanges {
   package var historyLimits = HistoryLimits.standard
   /// The next states of documents, in order. Each takes the next sequence number.
   package private(set) var mutations: [Mutation] = []
-  /// The next states of local documents, in order.
+  /// The next states of local documents, each once, in the order of their first edits.
   package private(set) var locals: [LocalEdit] = []
   /// Where the last state of a document or local document is in ``mutations`` and ``locals``. One update may write many
-  /// thousands of local documents, such as the pieces of attachments, and look each of them up.
+  /// local documents, such as the pieces of attachments, and look each of them up.
   private var latest: (documents: [DocumentID: Int], locals: [LocalID: Int]) = ([:], [:])
   /// Revisions to purge. Each purge takes a sequence number after those of ``mutations``.
   package private(set) var purges: [Purge] = []
@@ -37,6 +37,10 @@ package struct StoreChanges {
   package var offered: [NewAttachment] = []
   /// The attachments of which no byte was lost, as far as this update has looked at them.
   var wholeAttachments: Set<AttachmentKey> = []
+  /// How many names and bytes of attachments that nothing needs any more this update removes itself.
+  var removed = (names: 0, bytes: Int64(0))
+  /// Whether more of them are left to later updates; see ``DocumentStore/removeAbandonedAttachments()``.
+  var leavesAbandoned = false
   /// By how many bytes the store's attachments grow.
   package internal(set) var attachedBytes: Int64 = 0
   /// By how many bytes the local documents of a list's members grow, without checkpoints; negative for those that they free.
@@ -72,6 +76,7 @@ package struct StoreChanges {
 
   /// Records a local document's next state. The rule has already compared revisions.
   package mutating func write(_ local: LocalEdit) {
+    if let index = latest.locals[local.id] { return locals[index] = local }
     latest.locals[local.id] = locals.count
     locals.append(local)
   }

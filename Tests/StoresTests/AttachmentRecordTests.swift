@@ -36,7 +36,7 @@ import Testing
       #expect((edit == nil) == (count == 1))
       if let edit { notes[edit.id] = edit.document }
     }
-    #expect(record.apart == Set(notes.keys) && notes.count == 2)
+    #expect(Set(record.apart.keys) == Set(notes.keys) && notes.count == 2)
     let stored = try #require(record.note(after: nil))
     #expect(stored.body.count < 500)
     let known = try AttachmentRecord(stored)

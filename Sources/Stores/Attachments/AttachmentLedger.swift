@@ -111,15 +111,24 @@ enum AttachmentLedger {
     func add(_ change: Int, _ keys: some Sequence<AttachmentKey>) {
       for key in keys { counts[key, default: 0] += change }
     }
-    add(1, record.keysHere)
-    add(-1, former.keysHere)
+    let (here, formerly) = (record.keysHere, former.keysHere)
+    add(1, here.subtracting(formerly))
+    add(-1, try changes.some(of: formerly.subtracting(here), of: id))
     let (old, new) = (former.apart, record.apart)
-    for id in new.subtracting(old) { add(1, Set(try changes.attachmentNames(id).keys.values)) }
-    for id in old.subtracting(new) {
-      add(-1, Set(try changes.attachmentNames(id).keys.values))
-      changes.write(LocalEdit(id, nil))
+    for note in new.keys where try old[note] == nil && !changes.recall(note) {
+      add(1, try changes.attachmentNames(note))
     }
-    for id in record.dropped.notes.subtracting(old.union(new)) { changes.write(LocalEdit(id, nil)) }
+    for (note, bytes) in old where new[note] == nil {
+      if changes.removes(names: bytes / AttachmentNames.keyBytes) {
+        add(-1, try changes.attachmentNames(note))
+        changes.write(LocalEdit(note, nil))
+      } else {
+        changes.forget(note)
+      }
+    }
+    for note in record.dropped.notes where old[note] == nil && new[note] == nil {
+      if try changes.local(note.forgottenNames) == nil { changes.write(LocalEdit(note, nil)) }
+    }
     for (key, change) in counts where change != 0 || record.dropped.keys.contains(key) {
       try changes.count(change, of: key)
     }
@@ -132,9 +141,9 @@ extension StoreChanges {
     try local(.attachment(key)).map { try AttachmentFacts($0, of: key) }
   }
 
-  /// The names of a note; none if it was lost.
-  fileprivate func attachmentNames(_ id: LocalID) throws -> AttachmentNames {
-    try local(id).map { try AttachmentNames($0) } ?? AttachmentNames([:])
+  /// The attachments that a note names; none if it was lost.
+  func attachmentNames(_ id: LocalID) throws -> Set<AttachmentKey> {
+    try local(id).map { Set(try AttachmentNames($0).keys.values) } ?? []
   }
 
   /// Records a note whose name says what is in it, unless the store has it.
@@ -154,7 +163,7 @@ extension StoreChanges {
       var facts = new.facts
       if let known = try attachment(facts.key) {
         if try isComplete(known) {
-          try removeUpload(facts.pieces)
+          try abandon(facts.pieces)
           try restoreSHA1(of: known)
           return facts.key
         }
@@ -166,7 +175,7 @@ extension StoreChanges {
         write(held, of: facts.pieces, from: 0)
         try addBytes(facts.length)
       } else {
-        guard try local(.upload(facts.pieces)) != nil else { throw ServiceError.uploadGone }
+        guard try upload(facts.pieces)?.isAbandoned == false else { throw ServiceError.uploadGone }
         write(LocalEdit(.upload(facts.pieces), nil))
       }
       write(LocalEdit(.attachment(facts.key), facts.note))
@@ -201,7 +210,7 @@ extension StoreChanges {
   }
 
   /// Counts notes more or less that name some bytes, and removes bytes that none names.
-  fileprivate mutating func count(_ change: Int, of key: AttachmentKey) throws {
+  mutating func count(_ change: Int, of key: AttachmentKey) throws {
     guard var facts = try attachment(key) else { return }
     facts.documents += change
     guard facts.documents <= 0 else {
@@ -218,8 +227,7 @@ extension StoreChanges {
     if try local(.attachment(sha1: facts.sha1))?.body == Array(facts.key.text.utf8) {
       write(LocalEdit(.attachment(sha1: facts.sha1), nil))
     }
-    for index in 0..<facts.pieceCount { write(LocalEdit(.piece(index, of: facts.pieces), nil)) }
-    try addBytes(-facts.length)
+    try remove(pieces: facts.pieceCount, of: facts.pieces, bytes: facts.length)
   }
 
   mutating func write(_ pieces: [[UInt8]], of name: String, from first: Int) {

@@ -18,6 +18,10 @@ package enum AttachmentLimits {
   static let noteBytes = 256 << 10
   /// The most bytes of a revision's names that are in the ``AttachmentRecord`` itself: 256, of about three attachments.
   static let namesHere = 256
+  /// How many names and bytes of attachments that nothing needs any more one update removes. It leaves the others to
+  /// later ones, so that none takes long: a document may name 40,000 attachments, and have 256 MiB of them.
+  static let removedNames = 100
+  static let removedBytes = 2 << 20
   /// After so many seconds without further bytes the parts of an attachment whose document never came are removed: 1 day.
   /// The other attachments of a document may take as long.
   package static let abandonedSeconds: Int64 = 86_400

@@ -63,6 +63,12 @@ extension LocalID {
   static func attachmentNames(_ id: String) -> LocalID {
     LocalID(stored: attachmentNamesPrefix + id)
   }
+  /// The prefix of the marks of such notes that no revision has any more.
+  static let forgottenNamesPrefix = receiptPrefix + "attached-forgotten/"
+  /// The mark of such a note.
+  var forgottenNames: LocalID {
+    LocalID(stored: Self.forgottenNamesPrefix + AnswerKeys.last(of: self))
+  }
   /// The prefix of what is known of bytes.
   static let attachmentPrefix = receiptPrefix + "attachment/"
   static func attachment(_ key: AttachmentKey) -> LocalID {

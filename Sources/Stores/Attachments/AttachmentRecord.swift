@@ -123,10 +123,10 @@ package struct AttachmentRecord: Equatable {
     }
   }
 
-  /// The notes that have the names of a revision.
-  var apart: Set<LocalID> {
-    entries.values.reduce(into: []) { ids, entry in
-      if case .apart(let id, _) = entry { ids.insert(id) }
+  /// The notes that have the names of a revision, and the bytes of each.
+  var apart: [LocalID: Int] {
+    entries.values.reduce(into: [:]) { notes, entry in
+      if case .apart(let id, let bytes) = entry { notes[id] = bytes }
     }
   }
 
@@ -134,7 +134,7 @@ package struct AttachmentRecord: Equatable {
   /// - Parameter local: reads a note.
   /// - Throws: `integrity`.
   func keys(from local: (LocalID) throws -> LocalDocument?) throws -> Set<AttachmentKey> {
-    try apart.reduce(into: keysHere) { keys, id in
+    try apart.keys.reduce(into: keysHere) { keys, id in
       if let note = try local(id) { keys.formUnion(try AttachmentNames(note).keys.values) }
     }
   }

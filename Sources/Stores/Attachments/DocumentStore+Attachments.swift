@@ -5,7 +5,8 @@ import Scheduling
 /// Attachments that arrive in parts, before their document.
 ///
 /// A mark says that the document has not come yet. What was written of an attachment whose document never comes, because
-/// the client or the server has stopped, is removed later: at the start of the next such attachment, and by maintenance.
+/// the client or the server has stopped, is removed later (``removeAbandonedAttachments()``): at the start of the next such
+/// attachment, and by maintenance.
 extension DocumentStore {
   /// Writes the bytes that have arrived.
   /// - Parameter isLast: whether no further bytes come.
@@ -27,32 +28,27 @@ extension DocumentStore {
     let name = upload.name
     _ = try? await update(as: .server) { changes in
       changes.freesSpace = true
-      try changes.removeUpload(name)
-    }
-  }
-
-  /// Removes what was written of attachments whose documents have not come for
-  /// ``AttachmentLimits/abandonedSeconds``.
-  package func removeAbandonedAttachments() async throws {
-    let end = now().adding(seconds: -AttachmentLimits.abandonedSeconds)
-    while let name = try await readInline({ view in try view.abandonedUpload(before: end) }) {
-      try await update(as: .server) { changes in
-        changes.freesSpace = true
-        try changes.removeUpload(name)
-      }
-      try await Slice.giveWay()
+      try changes.abandon(name)
     }
   }
 }
 
 /// The mark of an attachment whose document has not come: `{"began":ms,"pieces":n,"bytes":n}`.
-private struct UploadMark {
-  /// When its last bytes came.
+struct UploadMark {
+  /// When its last bytes came; negative for one that is being removed.
   var began: Timestamp
   var pieces = 0
   var bytes: Int64 = 0
 
   init(began: Timestamp) { self.began = began }
+
+  /// The mark of what is being removed.
+  init(abandoned pieces: Int, bytes: Int64) {
+    began = Timestamp(milliseconds: -1)
+    (self.pieces, self.bytes) = (pieces, bytes)
+  }
+
+  var isAbandoned: Bool { began.milliseconds < 0 }
 
   init(_ note: LocalDocument) throws {
     guard let root = try? ParsedJSON(note.body, limits: .small).root,
@@ -74,23 +70,15 @@ private struct UploadMark {
   }
 }
 
-extension StoreView {
-  /// An attachment whose document has not come since a time.
-  fileprivate func abandonedUpload(before end: Timestamp) throws -> String? {
-    guard try local(.attachmentTotal) != nil else { return nil }
-    return try localValues(.below(LocalID.uploadPrefix), atMost: 1) { id, note in
-      try UploadMark(note).began < end ? AnswerKeys.last(of: id) : nil
-    }.first
-  }
-}
-
 extension StoreChanges {
   fileprivate mutating func receive(
     _ pieces: [[UInt8]], of name: String, from first: Int, at now: Timestamp
   ) throws {
     guard !pieces.isEmpty else { return }
-    let known = try view.local(.upload(name)).map { try UploadMark($0) }
-    guard first == known?.pieces ?? 0 else { throw ServiceError.uploadGone }
+    let known = try upload(name)
+    guard first == known?.pieces ?? 0, known?.isAbandoned != true else {
+      throw ServiceError.uploadGone
+    }
     var mark = known ?? UploadMark(began: now)
     mark.began = now
     let bytes = Int64(pieces.reduce(0) { $0 + $1.count })
@@ -100,13 +88,5 @@ extension StoreChanges {
     write(pieces, of: name, from: first)
     try addBytes(bytes)
     attachedBytes += bytes
-  }
-
-  /// Removes an attachment whose document has not come.
-  mutating func removeUpload(_ name: String) throws {
-    guard let mark = try local(.upload(name)).map({ try UploadMark($0) }) else { return }
-    write(LocalEdit(.upload(name), nil))
-    for index in 0..<mark.pieces { write(LocalEdit(.piece(index, of: name), nil)) }
-    try addBytes(-mark.bytes)
   }
 }

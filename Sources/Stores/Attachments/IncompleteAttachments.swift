@@ -8,7 +8,7 @@ import Scheduling
 /// documents keep the stubs, as documents that came without the bytes do.
 extension DocumentStore {
   /// Forgets the attachments that are incomplete, and names of attachments of which nothing is known any more. Lets others be
-  /// found by their SHA-1 again.
+  /// found by their SHA-1 again, and removes those that nothing names.
   /// - Returns: how many attachments were incomplete, or how many documents name unknown ones if these are more.
   func forgetIncompleteAttachments() async throws -> Int {
     // What can't be read after a repair is no reason for another one.
@@ -54,6 +54,7 @@ extension DocumentStore {
         try changes.remove(facts)
       }
     }
+    try await store.recountAttachments()
     return max(incomplete.count, documents)
   }
 }

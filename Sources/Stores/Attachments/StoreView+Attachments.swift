@@ -29,7 +29,7 @@ extension StoreView {
   package func names(_ key: AttachmentKey, in id: DocumentID) throws -> Bool {
     let record = try AttachmentRecord(of: id, in: self)
     guard !record.keysHere.contains(key) else { return true }
-    return try record.apart.contains { note in
+    return try record.apart.keys.contains { note in
       try local(note).map { try AttachmentNames($0).keys.values.contains(key) } ?? false
     }
   }

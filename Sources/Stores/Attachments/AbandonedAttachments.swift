@@ -1,0 +1,148 @@
+import Documents
+import Scheduling
+
+/// The end of attachments that nothing needs any more.
+///
+/// An edit, a purge or a deletion may free names of 40,000 attachments, or 256 MiB of bytes. An update removes a few itself
+/// and leaves marks of the others: of notes with names (``LocalID/forgottenNames``), which count as long as they are there,
+/// and of pieces, as of an attachment whose document never came. Later updates remove them, each as many as take some
+/// milliseconds: at once, for the client that caused it, or, if the server has stopped, by maintenance.
+extension DocumentStore {
+  /// Removes what updates have left, and what was written of attachments whose documents have not come for
+  /// ``AttachmentLimits/abandonedSeconds``.
+  package func removeAbandonedAttachments() async throws {
+    var store = self
+    // What such an update leaves is removed by the next one.
+    store.removesAbandoned = false
+    let end = now().adding(seconds: -AttachmentLimits.abandonedSeconds)
+    while let next = try await readInline({ view in try view.abandoned(before: end) }) {
+      try await store.update(as: .server) { changes in
+        changes.freesSpace = true
+        switch next {
+        case .upload(let name): try changes.removeUpload(name)
+        case .names(let note): try changes.removeNames(note)
+        }
+      }
+      try await Slice.giveWay()
+    }
+  }
+}
+
+/// Something that is to be removed.
+private enum Abandoned: Sendable {
+  /// The pieces of this name.
+  case upload(String)
+  /// A note with names.
+  case names(LocalID)
+}
+
+extension StoreView {
+  /// The first that is to be removed.
+  /// - Parameter end: uploads that got no bytes since then are.
+  fileprivate func abandoned(before end: Timestamp) throws -> Abandoned? {
+    guard try local(.attachmentTotal) != nil else { return nil }
+    let upload = try localValues(.below(LocalID.uploadPrefix), atMost: 1) { id, note in
+      let mark = try UploadMark(note)
+      return mark.isAbandoned || mark.began < end ? AnswerKeys.last(of: id) : nil
+    }.first
+    if let upload { return .upload(upload) }
+    return try localIDs(.below(LocalID.forgottenNamesPrefix), atMost: 1) { id in
+      Abandoned.names(.attachmentNames(AnswerKeys.last(of: id)))
+    }.first
+  }
+}
+
+/// Names.
+extension StoreChanges {
+  /// Whether this update removes so many further names itself.
+  mutating func removes(names count: Int) -> Bool {
+    guard removed.names + count <= AttachmentLimits.removedNames else { return false }
+    removed.names += count
+    return true
+  }
+
+  /// Of keys that a note has lost, those that this update takes from their counts. The others get notes that no revision
+  /// has, so that they still count.
+  /// - Parameter owner: the id of the document, or of the note.
+  mutating func some(
+    of keys: Set<AttachmentKey>, of owner: DocumentID
+  ) throws -> ArraySlice<AttachmentKey> {
+    var rest = keys.sorted()[...]
+    let few = rest.prefix(AttachmentLimits.removedNames - removed.names)
+    removed.names += few.count
+    rest = rest.dropFirst(few.count)
+    while !rest.isEmpty {
+      let part = rest.prefix(AttachmentLimits.removedNames)
+      rest = rest.dropFirst(part.count)
+      let names = part.enumerated().map { (AttachmentName(stored: "\($0)"), $1) }
+      let json = AttachmentNames(Dictionary(uniqueKeysWithValues: names)).json
+      // The same names may be forgotten once more before this note is gone.
+      let number = Array("\(try view.info().lastSequence)".utf8)
+      let note = LocalID.attachmentNames(AttachmentNames.id(of: json + number, of: owner))
+      write(LocalEdit(note, LocalDocument(revision: 1, body: json)))
+      forget(note)
+    }
+    return few
+  }
+
+  /// Marks a note that no revision has any more.
+  mutating func forget(_ note: LocalID) {
+    write(LocalEdit(note.forgottenNames, LocalDocument(revision: 1, body: Array("{}".utf8))))
+    leavesAbandoned = true
+  }
+
+  /// Takes such a mark away, so that a revision can have the note again.
+  /// - Returns: whether there was one. Then the note's names still count.
+  mutating func recall(_ note: LocalID) throws -> Bool {
+    guard try local(note.forgottenNames) != nil else { return false }
+    write(LocalEdit(note.forgottenNames, nil))
+    return true
+  }
+
+  /// Removes a marked note, unless a revision has it again.
+  fileprivate mutating func removeNames(_ note: LocalID) throws {
+    guard try recall(note) else { return }
+    let names = try attachmentNames(note)
+    write(LocalEdit(note, nil))
+    for key in try some(of: names, of: DocumentID(stored: note.text)) { try count(-1, of: key) }
+  }
+}
+
+/// Pieces.
+extension StoreChanges {
+  /// The mark of an attachment whose document has not come, with what this update has recorded.
+  func upload(_ name: String) throws -> UploadMark? {
+    try local(.upload(name)).map { try UploadMark($0) }
+  }
+
+  /// Removes an attachment whose document has not come, or leaves it to later updates.
+  mutating func abandon(_ name: String) throws {
+    guard let mark = try upload(name) else { return }
+    write(LocalEdit(.upload(name), nil))
+    try remove(pieces: mark.pieces, of: name, bytes: mark.bytes)
+  }
+
+  /// Removes all pieces of a name if that are few bytes, and leaves them to later updates otherwise. They count until then.
+  mutating func remove(pieces count: Int, of name: String, bytes: Int64) throws {
+    guard removed.bytes + bytes <= AttachmentLimits.removedBytes else {
+      write(LocalEdit(.upload(name), UploadMark(abandoned: count, bytes: bytes).note))
+      leavesAbandoned = true
+      return
+    }
+    removed.bytes += bytes
+    for index in 0..<count { write(LocalEdit(.piece(index, of: name), nil)) }
+    try addBytes(-bytes)
+  }
+
+  /// Removes the last pieces of an abandoned attachment, and its mark with the first piece.
+  fileprivate mutating func removeUpload(_ name: String) throws {
+    guard let mark = try upload(name) else { return }
+    let rest = max(0, mark.pieces - AttachmentLimits.removedBytes / AttachmentLimits.pieceBytes)
+    // Only the last piece of an attachment is short.
+    let bytes = min(mark.bytes, Int64(rest * AttachmentLimits.pieceBytes))
+    write(
+      LocalEdit(.upload(name), rest > 0 ? UploadMark(abandoned: rest, bytes: bytes).note : nil))
+    for index in rest..<mark.pieces { write(LocalEdit(.piece(index, of: name), nil)) }
+    try addBytes(bytes - mark.bytes)
+  }
+}
