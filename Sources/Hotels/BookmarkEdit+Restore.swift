@@ -6,8 +6,10 @@ import Stores
 extension BookmarkEdit {
   /// Carries out a request; see ``HotelService/restore(_:of:in:condition:)``.
   /// - Parameter isFixed: whether the document is one that can't be deleted.
+  /// - Parameter former: the list that the revision says; nil for another document, and if it is not stored.
   mutating func restore(
-    _ request: RestoreRequest, of id: DocumentID, isFixed: Bool, _ condition: RevisionCondition
+    _ request: RestoreRequest, of id: DocumentID, isFixed: Bool, saying former: BookmarkList?,
+    _ condition: RevisionCondition
   ) throws -> RestoreOutcome {
     guard let tree = try view.tree(id), let winner = tree.winner,
       let wanted = tree[request.revision]
@@ -30,7 +32,9 @@ extension BookmarkEdit {
           "This revision ends a branch that was merged or has lost: restore the one before it")
       }
     }
-    guard id != BookmarkList.documentID else { return try restoreList(wanted, over: winner) }
+    guard id != BookmarkList.documentID else {
+      return try restoreList(wanted, former, over: winner)
+    }
     guard !wanted.isDeleted else { return try restoreDeletion(of: id, tree, winner) }
     let present = tree.liveLeaves.first?.revision
     let body = try following(present, try said(wanted.revision, by: id), of: id, tree)
@@ -88,29 +92,25 @@ extension BookmarkEdit {
   /// Replaces the bookmarks by those of an earlier list. Only documents of hotels that are added or removed are
   /// read.
   private mutating func restoreList(
-    _ wanted: RevisionTree.Node, over winner: RevisionTree.Node
+    _ wanted: RevisionTree.Node, _ former: BookmarkList?, over winner: RevisionTree.Node
   ) throws -> RestoreOutcome {
-    var then = BookmarkList()
-    if !wanted.isDeleted {
-      let body = try said(wanted.revision, by: BookmarkList.documentID)
-      then = try BookmarkList(parsing: body.bytes)
+    guard let then = wanted.isDeleted ? BookmarkList() : former else { throw Self.unknown }
+    var missing: [HotelID] = []
+    try restore(FormerList(revision: wanted.revision, list: then)) { edit, going, coming in
+      guard going.count + coming.count <= BookmarkLimits.restoredHotels else {
+        throw ServiceError.tooLarge(
+          "That list has \(coming.count) hotels more and \(going.count) fewer than now, and may differ "
+            + "by \(BookmarkLimits.restoredHotels): restore a later revision first, or hotels one by one"
+        )
+      }
+      for id in going { _ = try edit.remove(id) }
+      missing = try coming.filter { try !edit.revive($0) }
+      return Set(missing)
     }
-    let (going, coming) = (list.subtracting(then), then.subtracting(list))
-    guard going.count + coming.count <= BookmarkLimits.restoredHotels else {
-      throw ServiceError.tooLarge(
-        "That list has \(coming.count) hotels more and \(going.count) fewer than now, and may differ by "
-          + "\(BookmarkLimits.restoredHotels): restore a later revision first, or hotels one by one"
-      )
-    }
-    for id in going { _ = try remove(id) }
-    var missing: Set<HotelID> = []
-    for id in coming where try !revive(id) { missing.insert(id) }
-    // All ids are appended again, in the order of the earlier list.
-    for id in then.hotels where !missing.contains(id) { join(id) }
     let written = try finish().mutations.last { $0.id == BookmarkList.documentID }
     return RestoreOutcome(
       written?.revision ?? winner.revision, isDeleted: written == nil && winner.isDeleted,
-      missing: coming.filter(missing.contains))
+      missing: missing)
   }
 
   /// Restores the last contents of an unbookmarked hotel, with its time.

@@ -26,8 +26,8 @@ struct BookmarkEdit {
   private let preparation: Preparation
 
   enum Preparation {
-    /// It may be made here.
-    case needless
+    /// It may be made here, if it is short or, if `always`, in any case.
+    case needless(always: Bool)
     /// It is long, and made before the update.
     case needed(PreparedList?)
   }
@@ -262,6 +262,33 @@ struct BookmarkEdit {
     }
     listChange.located = ids
     return try changedList().positions
+  }
+
+  /// Lets the bookmarks of a former list return, but for those whose hotels can't, and the present ones that it does not
+  /// have leave.
+  /// - Parameter settle: changes the hotels that go and come, and returns those that can't come.
+  /// - Throws: ``PreparedList/Missing``; ``StoredLists/IsLong``.
+  mutating func restore(
+    _ former: FormerList,
+    _ settle: (inout BookmarkEdit, _ going: [HotelID], _ coming: [HotelID]) throws -> Set<HotelID>
+  ) throws {
+    let change = ListChange(former: former)
+    let difference: (going: [HotelID], coming: [HotelID])
+    switch preparation {
+    case .needed(let prepared):
+      guard let prepared, prepared.change.former?.revision == former.revision else {
+        throw PreparedList.Missing(change: change)
+      }
+      difference = prepared.difference
+    case .needless(let always):
+      guard always || former.list.hotels.count <= PreparedList.shortCount else {
+        throw StoredLists.IsLong()
+      }
+      difference = (list.subtracting(former.list), former.list.subtracting(list))
+    }
+    let missing = try settle(&self, difference.going, difference.coming)
+    listChange = change
+    listChange.former?.missing = missing
   }
 
   /// The list that the edit leaves.

@@ -13,6 +13,8 @@ struct ListChange: Sendable, Equatable {
   var returning: [Returning] = []
   /// Ids whose former positions the edit needs.
   var located: Set<HotelID> = []
+  /// The list that takes the place of the present one.
+  var former: FormerList?
 
   struct Returning: Sendable, Equatable {
     let id: HotelID
@@ -20,9 +22,21 @@ struct ListChange: Sendable, Equatable {
   }
 
   /// Whether a list that becomes too long refuses the change.
-  var isAddition: Bool { !joining.isEmpty || !returning.isEmpty }
+  var isAddition: Bool { !joining.isEmpty || !returning.isEmpty || former != nil }
   /// Whether the list stays as it is.
   var isNone: Bool { leaving.isEmpty && !isAddition }
+}
+
+/// A list that is restored.
+struct FormerList: Sendable, Equatable {
+  let revision: RevisionID
+  let list: BookmarkList
+  /// Its ids whose hotels can't be restored.
+  var missing: Set<HotelID> = []
+
+  static func == (left: FormerList, right: FormerList) -> Bool {
+    left.revision == right.revision && left.missing == right.missing
+  }
 }
 
 /// The list that a change leaves, as a body to store. It is made in steps of some milliseconds for the longest list, so that
@@ -41,9 +55,11 @@ struct ChangedList {
   private(set) var body: DocumentBody?
   /// The positions that the change asks for.
   private(set) var positions: [HotelID: BookmarkPosition] = [:]
+  /// The ids that only the present list has, and those that only the one that is restored has, each in their order.
+  private(set) var difference: (going: [HotelID], coming: [HotelID]) = ([], [])
 
   private enum Step {
-    case located(Int), removed, returned, appended, measured
+    case going(Int), coming(Int), located(Int), removed, returned, appended, measured
     /// The texts of the first ids, and how many bytes they may have.
     case listed(Int, text: [UInt8], room: Int)
     case written([UInt8])
@@ -54,7 +70,7 @@ struct ChangedList {
 
   init(_ lists: ListReconciliation, _ change: ListChange) {
     (self.lists, self.change) = (lists, change)
-    if change.located.isEmpty { step = .removed }
+    if change.located.isEmpty { step = change.former == nil ? .removed : .going(0) }
   }
 
   /// Takes the next step.
@@ -68,7 +84,16 @@ struct ChangedList {
   }
 
   private mutating func following(_ step: Step) throws -> Step {
+    let former = change.former?.list ?? BookmarkList()
     switch step {
+    case .going(let first):
+      let part = lists.list.hotels.dropFirst(first).prefix(Self.idsAtOnce)
+      difference.going += part.filter { !former.contains($0) }
+      return part.isEmpty ? .coming(0) : .going(first + part.count)
+    case .coming(let first):
+      let part = former.hotels.dropFirst(first).prefix(Self.idsAtOnce)
+      difference.coming += part.filter { !lists.list.contains($0) }
+      return part.isEmpty ? .removed : .coming(first + part.count)
     case .located(let first):
       let end = min(first + Self.idsAtOnce, lists.list.hotels.count)
       positions.merge(
@@ -76,8 +101,8 @@ struct ChangedList {
       ) { first, _ in first }
       return end < lists.list.hotels.count ? .located(end) : .removed
     case .removed:
-      next = lists.list
-      next.remove(change.leaving)
+      next = change.former == nil ? lists.list : former
+      next.remove(change.former?.missing ?? change.leaving)
       return .returned
     case .returned:
       if !change.returning.isEmpty { next.insert(change.returning.map { ($0.id, $0.position) }) }
@@ -135,8 +160,11 @@ struct ChangedList {
 struct PreparedList: Sendable {
   /// A list whose body has more bytes is prepared: 32 KiB, some 1,800 ids.
   static let shortBytes = 32 << 10
+  static let shortCount = 2_000
 
   let change: ListChange
+  /// What the list that is restored differs by.
+  let difference: (going: [HotelID], coming: [HotelID])
   private let outcome: Result<ChangedList, any Error>
 
   /// - Throws: `ended`. Any other error is that of the change.
@@ -146,11 +174,11 @@ struct PreparedList: Sendable {
     while true {
       do {
         if try changed.advance() {
-          outcome = .success(changed)
+          (outcome, difference) = (.success(changed), changed.difference)
           return
         }
       } catch {
-        outcome = .failure(error)
+        (outcome, difference) = (.failure(error), changed.difference)
         return
       }
       try await Slice.giveWay()

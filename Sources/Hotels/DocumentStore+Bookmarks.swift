@@ -73,6 +73,14 @@ extension DocumentStore {
     try await read(inSlices: ListReader()) { lists, view in try lists.read(view) }
   }
 
+  /// The list that a revision of the canonical document says; nil if it is not stored.
+  func list(_ revision: RevisionID) async throws -> BookmarkList? {
+    let found = try await read(inSlices: StoredLists(isSliced: true)) { known, view in
+      try known.lists(saidBy: revision, in: view)
+    }
+    return found.first
+  }
+
   /// Counts ids of merged lists that did not fit into the one list: `bookmarks_left_out_total`.
   private static let leftOutCounter = Counter(label: "bookmarks_left_out_total")
 
@@ -141,13 +149,15 @@ private enum ListSource: Sendable {
   ) throws -> (ListReconciliation, BookmarkEdit.Preparation)? {
     switch self {
     case .short:
-      return try ListReconciliation(settledIn: view, knowing: .short).map { ($0, .needless) }
+      return try ListReconciliation(settledIn: view, knowing: .short)
+        .map { ($0, .needless(always: false)) }
     case .any:
       let known = StoredLists(isSliced: false)
-      return try ListReconciliation(settledIn: view, knowing: known).map { ($0, .needless) }
+      return try ListReconciliation(settledIn: view, knowing: known)
+        .map { ($0, .needless(always: true)) }
     case .read(let read, let prepared) where read.isSettled:
       return try ListReconciliation(settledIn: view, knowing: read.known).map { present in
-        (present, present.winner == read.winner ? .needed(prepared) : .needless)
+        (present, present.winner == read.winner ? .needed(prepared) : .needless(always: false))
       }
     case .read(let read, let prepared):
       return try read.isCurrent(in: view) ? (read, .needed(prepared)) : nil

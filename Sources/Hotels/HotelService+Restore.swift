@@ -26,8 +26,11 @@ extension HotelService {
     let isFixed =
       if case .list(let list) = name { id.text.equalsBytes(of: list.text) } else { false }
     let outcome = try await stores.withStore(name, creating: false) { store in
-      try await store?.change([id], at: now(), as: context, answer: answer) { edit in
-        try edit.restore(request, of: id, isFixed: isFixed, condition)
+      guard let store else { return RestoreOutcome?.none }
+      let former =
+        id == BookmarkList.documentID ? try await store.list(request.revision) : nil
+      return try await store.change([id], at: now(), as: context, answer: answer) { edit in
+        try edit.restore(request, of: id, isFixed: isFixed, saying: former, condition)
       }
     }
     guard let outcome else { throw ServiceError.absent }
