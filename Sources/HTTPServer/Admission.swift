@@ -113,6 +113,9 @@ package final class Admission: Sendable {
     }
   }
 
+  /// Counts work of an address that outlasts its connections as one more.
+  func keep(_ share: AddressShare) { share.connections.add(1, ordering: .relaxed) }
+
   /// Counts the end of a connection.
   func release(_ share: AddressShare) {
     if share.connections.subtract(1, ordering: .relaxed).newValue == 0 { forget(share) }

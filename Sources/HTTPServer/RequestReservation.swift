@@ -4,7 +4,7 @@ import Synchronization
 
 /// The memory and the slot that one request takes from ``Admission``. They are given back when neither the connection
 /// nor the handler refers to this object: the handler may still run after the client has closed the connection.
-package final class RequestReservation: Sendable {
+package final class RequestReservation: MemoryAccount {
   /// Bodies up to this size, in bytes, are not accounted for, except those of HTTP/2 streams.
   package static let freeBytes = 64 << 10
 
@@ -16,13 +16,17 @@ package final class RequestReservation: Sendable {
   private let answerBytes = Atomic(0)
   private let hasSlot = Atomic(false)
   private let bodyTime = Atomic(0)
+  /// Whether it keeps the account of its address as a connection does.
+  private let isDetached: Bool
 
   /// Makes a reservation without memory or slot.
   init(
     _ admission: Admission, from address: AddressShare? = nil,
-    on connection: ConnectionShare? = nil
+    on connection: ConnectionShare? = nil, isDetached: Bool = false
   ) {
     self.admission = admission
+    self.isDetached = isDetached
+    if isDetached { address.map(admission.keep) }
     self.address = address
     self.connection = connection
   }
@@ -31,6 +35,7 @@ package final class RequestReservation: Sendable {
     releaseBody()
     releaseAnswer()
     if hasSlot.load(ordering: .relaxed) { admission.leave(from: address, on: connection) }
+    if isDetached { address.map(admission.release) }
   }
 
   /// The reservation of the request of an HTTP/2 stream.
@@ -47,8 +52,11 @@ package final class RequestReservation: Sendable {
     set { bodyTime.store(newValue, ordering: .relaxed) }
   }
 
-  /// Makes another reservation for work that continues after the answer. It has no slot among the running requests.
-  package func detached() -> RequestReservation { RequestReservation(admission) }
+  /// Makes another reservation for work that continues after the answer, when the connection may be gone. It counts for the
+  /// same address, and has no slot among the running requests.
+  package func detached() -> RequestReservation {
+    RequestReservation(admission, from: address, isDetached: true)
+  }
 
   /// Counts bytes of the request's body: as sent, unpacked or parsed.
   /// - Returns: whether there is memory for them.
@@ -65,8 +73,8 @@ package final class RequestReservation: Sendable {
       bytes.exchange(0, ordering: .relaxed), from: address, on: connection?.bodies)
   }
 
-  /// Counts an answer that is being built. A short one counts only when it is written.
-  /// - Parameter count: the bytes that the answer has so far.
+  /// Counts an answer that is being built, or what it is made of. A short one counts only when it is written.
+  /// - Parameter count: the bytes so far.
   /// - Returns: whether there is memory for them.
   package func reserveAnswer(_ count: Int) -> Bool {
     let held = answerBytes.load(ordering: .relaxed)

@@ -100,7 +100,10 @@ struct StoredLists: Sendable {
       if begun?.key != key {
         // The list was written while it was read. Who writes it all the time could keep others from ever reading it.
         if begun?.isUsed == false { slice = .endless }
-        begun = try (body ?? view.body(id, revision)).map { try Self.begin(key, $0) }
+        begun = try (body ?? view.body(id, revision)).map { body in
+          if isSliced { try Self.requireMemory(for: body, view.slice) }
+          return try Self.begin(key, body)
+        }
       }
       if begun?.read(within: slice) == false { throw SliceIsOver() }
       begun?.isUsed = true
@@ -108,6 +111,17 @@ struct StoredLists: Sendable {
     }
     lists[key] = .some(stored)
     return stored
+  }
+
+  /// Continues to read the list of one revision of the canonical document.
+  /// - Returns: nil when the slice is over before; no list if its body is not stored.
+  mutating func lists(
+    saidBy revision: RevisionID, in view: any StoreView
+  ) throws -> [BookmarkList]? {
+    guard continueReading(within: view.slice) else { return nil }
+    do {
+      return [try list(BookmarkList.documentID, revision, in: view)?.list].compactMap(\.self)
+    } catch is SliceIsOver { return nil }
   }
 
   /// The merged list of a document's revisions, if it is known.
@@ -147,6 +161,18 @@ struct StoredLists: Sendable {
     }
     if let merged { sides[merged.begun.id] = (merged.begun.tree, merged.side) }
     return isComplete
+  }
+
+  /// About how many bytes in memory a byte of a long list takes while a request reads and changes it: its ids, the set of
+  /// them, the list that the request makes, and the text of that one.
+  private static let memoryPerByte = 16
+
+  private static func requireMemory(for body: [UInt8], _ slice: Slice) throws {
+    guard body.count > PreparedList.shortBytes, !slice.reserve(memoryPerByte * body.count) else {
+      return
+    }
+    throw ServiceError(
+      .unavailable, "There is no memory for a list of bookmarks as long as this; try again soon")
   }
 
   private static func begin(_ key: Key, _ body: [UInt8]) throws -> Begun {

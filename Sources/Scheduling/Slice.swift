@@ -36,6 +36,10 @@ package struct Slice: Sendable {
   /// iteration.
   package var isOver: Bool { SliceClock.now >= end || work?.hasEnded ?? false }
 
+  /// Counts bytes that the request holds until a later slice.
+  /// - Returns: whether there is memory for them.
+  package func reserve(_ count: Int) -> Bool { work?.reserve(count) ?? true }
+
   /// How long a piece of work runs before it gives way, in milliseconds.
   package static let milliseconds = 2
   static let nanoseconds = Int64(milliseconds) * 1_000_000

@@ -1,6 +1,14 @@
 import CScheduling
 import Synchronization
 
+/// What counts the memory that a request holds.
+package protocol MemoryAccount: AnyObject, Sendable {
+  /// Counts an answer that is being built, or what it is made of.
+  /// - Parameter count: the bytes so far.
+  /// - Returns: whether there is memory for them.
+  func reserveAnswer(_ count: Int) -> Bool
+}
+
 /// The work for one request: the account that pays, the cost so far, and whether the request has ended.
 ///
 /// The task that works for the request has it as ``current``, and so have its children. It is charged for the time
@@ -44,6 +52,7 @@ package final class Work: Sendable {
   private let processor = Atomic<Int64>(0)
   /// The lease of a place or a seat; 0 for none.
   private let lease = Atomic<UInt64>(0)
+  private let memory = Mutex<(any MemoryAccount)?>(nil)
   /// Whether the work needs a place or a seat to compute.
   private let needsSeat = Atomic(false)
 
@@ -193,6 +202,15 @@ package final class Work: Sendable {
 
   /// Sets the account of the principal. Only the first call has an effect.
   package func setPrincipal(_ account: ProcessorAccount) { _ = principal.storeIfNil(account) }
+
+  /// Sets what counts the memory that the work holds from slice to slice.
+  package func setMemory(_ account: any MemoryAccount) { memory.withLock { $0 = account } }
+
+  /// Counts bytes that the work holds from slice to slice.
+  /// - Returns: whether there is memory for them.
+  func reserve(_ count: Int) -> Bool {
+    memory.withLock { $0 }?.reserveAnswer(count) ?? true
+  }
 
   /// The processor time used so far, in nanoseconds.
   package var nanoseconds: Int64 { used.load(ordering: .relaxed) }

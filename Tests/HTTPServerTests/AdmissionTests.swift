@@ -59,6 +59,23 @@ import Testing
     #expect(admission.addressCount == 0)
   }
 
+  /// A body of a write that is carried out after its answer.
+  @Test func bytesOfDetachedWorkCountForTheirAddressUntilItEnds() throws {
+    let admission = Admission(memory: 1 << 20)
+    let share = admission.share(of: "192.0.2.1")
+    var detached: RequestReservation? = RequestReservation(admission, from: share).detached()
+    #expect(try #require(detached).reserveBody(500_000))
+    admission.release(share)
+    #expect(admission.addressCount == 1)
+    let again = admission.share(of: "192.0.2.1")
+    #expect(again === share)
+    #expect(!admission.reserveBody(100_000, from: again))
+    #expect(admission.reserveBody(100_000, from: admission.share(of: "192.0.2.2")))
+    admission.release(again)
+    detached = nil
+    #expect(admission.addressCount == 1 && admission.bodyBytes == 100_000)
+  }
+
   @Test func boundShrinksWhileWorkWaitsAndGrowsBack() {
     let admission = Admission(atOnce: 1_000)
     for _ in 0..<400 { _ = admission.enter(always: false) }

@@ -1,4 +1,5 @@
 import Documents
+import Scheduling
 import StoreTesting
 import Stores
 import TestSupport
@@ -110,6 +111,62 @@ import Testing
     #expect(
       body.map { String(decoding: $0, as: UTF8.self) }
         == #"{"type":"bookmarkedhotels","hotels":[\#(then),"new"],"n":1}"#)
+  }
+
+  /// A long list is compared with a former one before the update, and made once more if a hotel can't be restored.
+  @Test(.bug(id: "35/27"), arguments: [(10, 0, 1), (3_000, 0, 3), (3_000, 1, 4)])
+  func longListIsRestoredBeforeTheUpdate(count: Int, missing: Int, updates: Int) async throws {
+    let fixture = try HotelFixture()
+    let ids = (0..<count).map { "\"hotel\($0)\"" }
+    func body(_ ids: some Sequence<String>) -> String {
+      #"{"type":"bookmarkedhotels","hotels":[\#(ids.joined(separator: ","))],"n":1}"#
+    }
+    let then = try await fixture.put("bookmarkedhotels", body(ids))
+    try await fixture.put(
+      "bookmarkedhotels", body(ids.dropFirst(missing).reversed()), base: then)
+    let (storage, store) = try await reopened(fixture)
+    let former = try await fixture.engine.inShortestSlices { try await store.list(then) }
+    #expect(former?.hotels.count == count)
+    let before = storage.reads.counts.commits
+    let outcome = try await store.change([], at: fixture.clock.now, as: .server) { edit in
+      try edit.restore(
+        RestoreRequest(revision: then), of: BookmarkList.documentID, isFixed: false, saying: former,
+        .none)
+    }
+    #expect(outcome.missing.map(\.text) == (0..<missing).map { "hotel\($0)" })
+    #expect(storage.reads.counts.commits - before == updates)
+    let restored = try await store.read { view in try view.document(BookmarkList.documentID)?.body }
+    #expect(
+      restored.map { String(decoding: $0, as: UTF8.self) } == body(ids.dropFirst(missing)))
+  }
+
+  /// Memory for bytes in all.
+  private final class FewBytes: MemoryAccount {
+    let most: Int
+    init(_ most: Int) { self.most = most }
+    func reserveAnswer(_ count: Int) -> Bool { count <= most }
+  }
+
+  @Test func longListIsReadOnlyIfThereIsMemoryForIt() async throws {
+    let fixture = try HotelFixture()
+    let ids = (0..<3_000).map { "\"hotel\($0)\"" }.joined(separator: ",")
+    let body = #"{"type":"bookmarkedhotels","hotels":[\#(ids)]}"#
+    try await fixture.put("bookmarkedhotels", body)
+    let seats = Seats(stores: .forStores())
+    for (most, code) in [(16 * body.utf8.count, nil), (16 * body.utf8.count - 1, .unavailable)]
+      as [(Int, ServiceError.Code?)]
+    {
+      let work = Work(ProcessorAccount(isLimited: false), in: seats)
+      work.setMemory(FewBytes(most))
+      var found: ServiceError.Code?
+      do {
+        let all = try await fixture.engine.reading(in: Slice(of: work)) {
+          try await fixture.ids()
+        }
+        #expect(all.isEmpty)
+      } catch let error as ServiceError { found = error.code }
+      #expect(found == code)
+    }
   }
 
   /// Who writes other documents before each read and each update does not keep lists from being merged.

@@ -13,6 +13,7 @@ extension RequestRouter: RequestAnswering {
   ) async throws -> Response {
     var context = CallContext(source: .init(channel: channel, logger: logger))
     context.reservation = reservation
+    if let reservation { Work.current?.setMemory(reservation) }
     context.isFromControlSocket = isForControlSocket
     context.hasCouchAtRoot = hasCouchAtRoot
     guard hasCouchAtRoot else { return try await respond(to: request, context: context) }

@@ -170,6 +170,7 @@ struct WriteReceipts: Sendable {
   /// - Returns: the reason why it was not carried out; nil if it was.
   private func attempt(_ write: Write) async -> Problem? {
     let work = Work.current.map { Work($0.account, in: $0.seats) }
+    if let memory = write.call.context.reservation { work?.setMemory(memory) }
     defer { work?.finish() }
     await work?.begin()
     return await Work.$current.withValue(work) { await attempt(write, work) }

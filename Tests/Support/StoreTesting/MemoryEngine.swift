@@ -1,6 +1,6 @@
 package import Documents
 import NIOConcurrencyHelpers
-import Scheduling
+package import Scheduling
 package import Stores
 import Synchronization
 
@@ -50,8 +50,15 @@ package final class MemoryEngine: StorageEngine {
 
   /// Gives every read of a store a slice that is over at once, while `body` runs.
   package func inShortestSlices<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-    slice.withLockedValue { $0 = .shortest }
-    defer { slice.withLockedValue { $0 = .endless } }
+    try await reading(in: .shortest, body)
+  }
+
+  /// Gives every read of a store this slice while `body` runs.
+  package func reading<Value>(
+    in slice: Slice, _ body: () async throws -> Value
+  ) async rethrows -> Value {
+    self.slice.withLockedValue { $0 = slice }
+    defer { self.slice.withLockedValue { $0 = .endless } }
     return try await body()
   }
 
