@@ -20,7 +20,7 @@ package struct IncomingAttachment: Sendable {
   /// The most attachments of one document.
   package static let most = 100
 
-  package let name: AttachmentName
+  package var name: AttachmentName
   /// Nil when it is not given.
   package let contentType: String?
   package let content: Content

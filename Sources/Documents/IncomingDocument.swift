@@ -14,7 +14,7 @@ package struct IncomingDocument: Sendable {
   /// `_revisions` as ids, newest first; nil when not given.
   package let history: [RevisionID]?
   /// The value of `_attachments`; empty when it is not given.
-  package let attachments: [IncomingAttachment]
+  package var attachments: [IncomingAttachment]
   /// All other fields.
   package let body: DocumentBody
   /// The bytes of the longest string in the text with the document; 0 if all are short.

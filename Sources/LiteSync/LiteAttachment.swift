@@ -20,8 +20,17 @@ struct LiteAttachment: Sendable {
   static func all(
     in document: IncomingDocument, _ root: JSONNode, _ text: [UInt8]
   ) async throws -> [LiteAttachment] {
-    var found: [LiteAttachment] = []
-    for attachment in document.attachments {
+    let blobs = try await LiteBlobs(in: root, of: text, atMost: IncomingAttachment.most)
+    var (found, names): ([LiteAttachment], Set<AttachmentName>) = ([], [])
+    for blob in blobs.all {
+      let attachment = try LiteAttachment(blob, among: blobs)
+      if names.insert(attachment.name).inserted { found.append(attachment) }
+    }
+    guard names.union(document.attachments.map(\.name)).count <= IncomingAttachment.most else {
+      throw LiteBlobs.tooMany
+    }
+    // What a device keeps of the attachment for a blob may be that of an earlier blob.
+    for attachment in document.attachments where !names.contains(attachment.name) {
       guard case .stub = attachment.content, let text = attachment.digest,
         let digest = LiteDigest(text)
       else { continue }
@@ -30,21 +39,14 @@ struct LiteAttachment: Sendable {
           name: attachment.name, digest: digest, contentType: attachment.contentType,
           length: attachment.length))
     }
-    var names = Set(document.attachments.map(\.name))
-    let blobs = try await LiteBlobs(in: root, of: text, atMost: IncomingAttachment.most)
-    for blob in blobs.all {
-      let attachment = try LiteAttachment(blob, among: blobs)
-      guard names.insert(attachment.name).inserted else { continue }
-      guard names.count <= IncomingAttachment.most else { throw LiteBlobs.tooMany }
-      found.append(attachment)
-    }
     return found
   }
 
   private init(_ blob: LiteBlobs.Blob, among blobs: LiteBlobs) throws {
     let type = blob.node["content_type"]?.string
     if let type { try IncomingAttachment.check(type: type) }
-    name = try AttachmentName("blob_" + (blobs.pointer(to: blob) ?? blob.digest.text))
+    name = try AttachmentName(
+      AttachmentName.blobPrefix + (blobs.pointer(to: blob) ?? blob.digest.text))
     (digest, contentType) = (blob.digest, type)
     length = blob.node["length"]?.int
   }
@@ -76,4 +78,31 @@ struct LiteDigest: Sendable, Hashable {
   }
 
   var text: String { Self.prefix + Base64.string(bytes) }
+}
+
+/// The names of attachments on devices.
+///
+/// LiteCore takes an attachment whose name begins with `blob_` for a blob of the document. It drops it if a digit follows, and
+/// never stores a revision in which the rest is no JSON pointer that it can follow. So such a name gets a `~`, and one that
+/// has this form already gets one more.
+/// Source: LiteCore, `legacy_attachments::encodeStrippingOldMetaProperties`.
+extension AttachmentName {
+  /// What precedes the JSON pointer of a blob.
+  static let blobPrefix = "blob_"
+  private static let escape = UInt8(ascii: "~")
+
+  var isOfBlob: Bool { text.utf8.starts(with: Self.blobPrefix.utf8) }
+
+  private var mayBeEscaped: Bool {
+    text.utf8.drop { $0 == Self.escape }.starts(with: Self.blobPrefix.utf8)
+  }
+
+  /// The name on a device, unless it has a blob of this name.
+  var onDevice: String { mayBeEscaped ? "~" + text : text }
+
+  /// The name of an attachment that a device has by this name.
+  var offDevice: AttachmentName {
+    guard mayBeEscaped, !isOfBlob else { return self }
+    return AttachmentName(stored: String(Substring(text.utf8.dropFirst())))
+  }
 }

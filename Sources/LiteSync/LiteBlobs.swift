@@ -46,7 +46,7 @@ struct LiteBlobs {
       seen += 1
       if seen.isMultiple(of: Self.nodesAtOnce) { try await Slice.giveWay() }
       if place != nil, node["@type"]?.stringEquals("blob") == true {
-        if let digest = node["digest"]?.string.flatMap({ LiteDigest($0) }) {
+        if let digest = Self.digest(of: node) {
           all.append(Blob(node: node, digest: digest, place: place))
         }
         guard all.count <= limit else { throw Self.tooMany }
@@ -71,12 +71,36 @@ struct LiteBlobs {
     var (pointer, next) = ("", blob.place)
     while let place = next {
       pointer = "/" + places[place].part + pointer
-      guard pointer.utf8.count <= AttachmentName.maximumBytes - "blob_".utf8.count else {
+      guard pointer.utf8.count <= AttachmentName.maximumBytes - AttachmentName.blobPrefix.utf8.count
+      else {
         return nil
       }
       next = places[place].parent
     }
     return pointer
+  }
+
+  /// Whether LiteCore finds a blob by the name of an attachment, and takes the attachment for it: `blob_` and a JSON pointer,
+  /// of which it does not undo the escapes. Source: LiteCore, `Path::evalJSONPointer`.
+  static func isFound(by name: AttachmentName, in root: JSONNode) -> Bool {
+    let parts = name.text.utf8.dropFirst(AttachmentName.blobPrefix.utf8.count)
+      .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    guard name.isOfBlob, parts.count > 1, parts[0].isEmpty else { return false }
+    var node = root
+    for part in parts.dropFirst() {
+      let text = String(Substring(part))
+      let isIndex = part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      let next = node.kind == .array ? (isIndex ? Int(text) : nil).flatMap { node[$0] } : node[text]
+      guard let next else { return false }
+      node = next
+    }
+    return digest(of: node) != nil
+  }
+
+  /// The digest of an object that is a blob.
+  private static func digest(of node: JSONNode) -> LiteDigest? {
+    guard node["@type"]?.stringEquals("blob") == true else { return nil }
+    return node["digest"]?.string.flatMap { LiteDigest($0) }
   }
 
   /// A name as a part of a JSON pointer (RFC 6901, section 3).

@@ -5,10 +5,10 @@ import Stores
 
 /// A stored body as Couchbase Lite reads it.
 struct LiteBody: Sendable {
-  /// The body. Its attachments have SHA-1; one whose bytes are not here keeps its MD5, which the client leaves alone.
+  /// The body, without its attachments before ``finish()``.
   private(set) var bytes: [UInt8]
-  /// The attachments whose bytes are here.
-  private var digests: Set<LiteDigest> = []
+  /// The attachments, with the SHA-1 of those whose bytes are here. Others keep their MD5, which the client leaves alone.
+  private var attachments: [(stub: AttachmentStub, digest: LiteDigest?)] = []
 
   /// What has no body.
   static let none = LiteBody()
@@ -23,32 +23,42 @@ struct LiteBody: Sendable {
     bytes = body
     guard let (stubs, range) = DocumentBody.attachments(in: body) else { return }
     let keys = try view.attachmentKeys(of: id, revision)
-    try bytes = JSONWriter.object { writer in
-      try writer.object("_attachments") { writer in
-        for stub in stubs {
-          let facts = try keys[stub.name].flatMap { try view.attachment($0) }
-          let digest = facts.map { LiteDigest($0.sha1) }
-          if let digest { digests.insert(digest) }
-          writer.object(stub.name.text) { writer in
-            writer.member("content_type", stub.contentType)
-            writer.member("revpos", stub.generation)
-            writer.member("digest", digest?.text ?? stub.digest)
-            writer.member("length", Int(clamping: stub.length))
-            writer.member("stub", true)
-          }
-        }
-      }
-      writer.members(of: DocumentBody.rest(of: body, behind: range))
+    attachments = try stubs.map { stub in
+      let facts = try keys[stub.name].flatMap { try view.attachment($0) }
+      return (stub, facts.map { LiteDigest($0.sha1) })
     }
+    bytes = DocumentBody.rest(of: body, behind: range)
   }
 
-  /// Puts `null` in the place of each blob that is not among the attachments: another client has removed it, and its bytes
-  /// may be gone. A client could not store a document whose blob it does not get.
-  mutating func removeLostBlobs() async throws {
-    guard LiteBlobs.mayBe(in: bytes) else { return }
-    let root = try await ParsedJSON.inSlices(bytes, limits: .stored).root
-    let blobs = try await LiteBlobs(in: root, of: bytes)
-    let lost = blobs.all.filter { !digests.contains($0.digest) }.map(\.node.offsets)
+  /// Adds the attachments, and puts `null` in the place of each blob that is not among them: another client has removed it,
+  /// and its bytes may be gone. A client could not store a document whose blob it does not get.
+  ///
+  /// What the client would not take for the blobs that it stands for is left out, if there are no other attachments: the
+  /// blobs say it too. If there are, a client wants all blobs among them.
+  mutating func finish() async throws {
+    var (root, blobs): (JSONNode?, [LiteBlobs.Blob]) = (nil, [])
+    if LiteBlobs.mayBe(in: bytes) {
+      let parsed = try await ParsedJSON.inSlices(bytes, limits: .stored).root
+      (root, blobs) = (parsed, try await LiteBlobs(in: parsed, of: bytes).all)
+    }
+    var names: [String] = []
+    for (stub, _) in attachments {
+      let isFound = root.map { LiteBlobs.isFound(by: stub.name, in: $0) } ?? false
+      names.append(isFound ? stub.name.text : stub.name.onDevice)
+      try await Slice.giveWay()
+    }
+    let named = Set(blobs.map(\.digest))
+    let standForBlobs = attachments.allSatisfy { stub, digest in
+      stub.name.isOfBlob && digest.map(named.contains) ?? false
+    }
+    let areFound = zip(names, attachments).allSatisfy { $0.equalsBytes(of: $1.stub.name.text) }
+    removeLost(blobs)
+    if !attachments.isEmpty, areFound || !standForBlobs { writeAttachments(names) }
+  }
+
+  private mutating func removeLost(_ blobs: [LiteBlobs.Blob]) {
+    let known = Set(attachments.compactMap(\.digest))
+    let lost = blobs.filter { !known.contains($0.digest) }.map(\.node.offsets)
       .sorted { $0.lowerBound < $1.lowerBound }
     guard !lost.isEmpty else { return }
     var (kept, end): ([UInt8], Int) = ([], 0)
@@ -59,6 +69,23 @@ struct LiteBody: Sendable {
       end = blob.upperBound
     }
     bytes = kept + bytes[end...]
+  }
+
+  private mutating func writeAttachments(_ names: [String]) {
+    bytes = JSONWriter.object { writer in
+      writer.object(DocumentBody.attachmentsName) { writer in
+        for (name, (stub, digest)) in zip(names, attachments) {
+          writer.object(name) { writer in
+            writer.member("content_type", stub.contentType)
+            writer.member("revpos", stub.generation)
+            writer.member("digest", digest?.text ?? stub.digest)
+            writer.member("length", Int(clamping: stub.length))
+            writer.member("stub", true)
+          }
+        }
+      }
+      writer.members(of: bytes)
+    }
   }
 }
 

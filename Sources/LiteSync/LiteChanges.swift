@@ -183,7 +183,7 @@ extension CouchDatabase {
     }
     var requests: [LiteRequest] = []
     for var revision in read {
-      try await revision.body.removeLostBlobs()
+      try await revision.body.finish()
       requests.append(
         LiteRequest(
           revision.profile, revision.properties, body: revision.body.bytes, isNoReply: true))

@@ -44,7 +44,12 @@ struct LitePush: Sendable {
     isDeleted = request.flag("deleted")
     let text = request.body.isEmpty ? Array("{}".utf8) : request.body
     let parsed = try await ParsedJSON.inSlices(text, limits: limits.document)
-    document = try IncomingDocument(parsed.root, read: try await DocumentBody.readLong(parsed.root))
+    var document = try IncomingDocument(
+      parsed.root, read: try await DocumentBody.readLong(parsed.root))
+    for index in document.attachments.indices {
+      document.attachments[index].name = document.attachments[index].name.offDevice
+    }
+    self.document = document
     attachments = try await LiteAttachment.all(in: document, parsed.root, text)
     byteCount = request.byteCount
   }

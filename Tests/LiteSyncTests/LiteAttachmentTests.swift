@@ -38,6 +38,28 @@ import Testing
     #expect(try await Self.names(in: text) == ["blob_" + Self.digest])
   }
 
+  /// Regression: LiteCore dropped such attachments, or never stored the document.
+  @Test(arguments: [
+    ("a.png", "a.png"), ("blob", "blob"), ("blob_1.png", "~blob_1.png"), ("blob_", "~blob_"),
+    ("~blob_x", "~~blob_x"), ("~blob", "~blob"),
+  ])
+  func aNameThatADeviceWouldTakeForABlobGoesAndComesBack(_ text: String, _ there: String) throws {
+    let name = try AttachmentName(text)
+    #expect(name.onDevice == there)
+    #expect(try AttachmentName(there).offDevice == name)
+  }
+
+  @Test(arguments: [
+    ("blob_/pic", true), ("blob_/list/1/x", true), ("blob_/list/0", false), ("blob_/list/x", false),
+    ("blob_/list/9", false), ("blob_/a~1b", false), ("blob_/none", false), ("blob_", false),
+    ("blob_/", false), ("blob_pic", false),
+  ])
+  func aDeviceFindsABlobByItsPlace(_ name: String, _ isFound: Bool) throws {
+    let text = #"{"pic":\#(Self.blob()),"a/b":\#(Self.blob()),"list":[1,{"x":\#(Self.blob())}]}"#
+    let root = try ParsedJSON(Array(text.utf8), limits: .document).root
+    #expect(try LiteBlobs.isFound(by: AttachmentName(name), in: root) == isFound)
+  }
+
   @Test func moreBlobsThanADocumentMayHaveAreRefused() async throws {
     let blobs = Array(repeating: Self.blob(), count: IncomingAttachment.most)
     #expect(

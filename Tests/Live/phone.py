@@ -21,6 +21,17 @@ def blobs_of(value):
             yield from blobs_of(part)
 
 
+def repeats_a_blob(name, body):
+    """Whether LiteCore takes an attachment for a blob, and drops it. It never stores a document for which this fails."""
+    if not name.startswith("blob_") or name[5:6].isdigit():
+        return name.startswith("blob_")
+    assert name[5:6] == "/", f"no place of a blob: {name}"
+    for part in name[6:].split("/"):
+        found = dict(enumerate(body)) if isinstance(body, list) else body if isinstance(body, dict) else {}
+        body = found.get(int(part) if isinstance(body, list) else part)
+    return isinstance(body, dict) and body.get("@type") == "blob"
+
+
 class Phone:
     """A phone's database and its replicator. `documents` maps an id to its revisions, newest first, its body, and whether it
     is deleted; `blobs` the digests of blobs to their bytes."""
@@ -86,9 +97,13 @@ class Phone:
 
     def _fetch(self, name, body):
         """Asks for the blobs and attachments of a document that are not here, and leaves out the attachments that only
-        repeat a blob."""
+        repeat a blob. If there are attachments, each blob has to be among them."""
         attachments = body.get("_attachments", {})
-        found = [value["digest"] for value in attachments.values()] + [blob["digest"] for blob in blobs_of(body)]
+        found = [value["digest"] for value in attachments.values()]
+        blobs = [blob["digest"] for blob in blobs_of({**body, "_attachments": None})]
+        if attachments and not set(blobs) <= set(found):
+            self.lacking.append(name)
+        found += blobs
         for digest in dict.fromkeys(found):
             if digest.startswith("sha1-") and digest not in self.blobs:
                 answer = self.blip.call("getAttachment", digest=digest, docID=name)
@@ -97,7 +112,7 @@ class Phone:
                     continue
                 assert digest == "sha1-" + base64.b64encode(hashlib.sha1(answer.body).digest()).decode()
                 self.blobs[digest] = answer.body
-        kept = {key: value for key, value in attachments.items() if not key.startswith("blob_")}
+        kept = {key: value for key, value in attachments.items() if not repeats_a_blob(key, body)}
         return {key: value for key, value in {**body, "_attachments": kept}.items() if key != "_attachments" or kept}
 
     # Push.

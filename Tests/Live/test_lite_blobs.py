@@ -81,6 +81,43 @@ def test_attachments_of_other_clients_come_and_stay(phone, account):
     assert couch.raw("GET", "/a/photo.jpg").content == photo
 
 
+def test_attachments_that_a_device_would_take_for_blobs_come_and_stay(phone, account):
+    """LiteCore drops `blob_1.png`. It never stores a document with `blob_x`, so that its pull had no end."""
+    couch = database(account)
+    contents = {name: some(100 + number) for number, name in enumerate(
+        ["blob_x", "blob_1.png", "blob_/list/x", "blob_/list/0", "~blob_x", "blob"])}
+    couch.rev("a", list=[1], _attachments={
+        name: {"content_type": "text/plain", "data": base64.b64encode(data).decode()} for name, data in contents.items()})
+    phone.pull()
+    body = phone.documents["a"][1]
+    assert {name: stub["digest"] for name, stub in body["_attachments"].items()} == {
+        name if name == "blob" else "~" + name: digest_of(data) for name, data in contents.items()}
+    phone.edit("a", {**body, "n": 2})
+    assert phone.push("a") == {} and phone.asked == []
+    assert couch.call("GET", "/a").json()["_attachments"].keys() == contents.keys()
+    assert couch.raw("GET", "/a/blob_1.png").content == contents["blob_1.png"]
+
+
+def test_blobs_in_places_that_a_device_does_not_find_come_to_others(phone, account):
+    """LiteCore does not undo the escapes of a pointer, and there are pointers that no attachment has for its name."""
+    couch, first, second = database(account), some(100), some(200)
+    phone.edit("a", {"k" * 300: {"m" * 300: phone.blob(first)}, "a/b": [phone.blob(second)]})
+    phone.edit("b", {"a/b": phone.blob(first)})
+    assert phone.push("a", "b") == {}
+    couch.raw("PUT", "/b/photo.jpg?rev=" + phone.documents["b"][0][0], data=some(300))
+    other = another(account)
+    other.pull()
+    assert other.documents["a"] == phone.documents["a"] and not other.lacking
+    body = other.documents["b"][1]
+    assert body["a/b"] == phone.blob(first) and body["_attachments"].keys() == {"photo.jpg", "~blob_/a~1b"}
+    # The device keeps the attachment of the blob that it replaces.
+    other.edit("b", {**body, "a/b": other.blob(second)})
+    assert other.push("b") == {}
+    assert couch.raw("GET", "/b/blob_%2Fa~1b").content == second
+    phone.pull()
+    assert phone.documents["b"][1]["a/b"] == phone.blob(second) and not phone.lacking
+
+
 def test_a_blob_that_another_client_removes_is_null_on_devices(phone, account):
     """Its bytes are gone sooner or later, and a device does not store a document whose blob it does not get."""
     couch, kept = database(account), some(300)
