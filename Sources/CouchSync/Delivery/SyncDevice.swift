@@ -24,8 +24,12 @@ package struct SyncDevice: Sendable, Equatable {
     package func refusal(of id: DocumentID) -> String? {
       guard self == .couchbaseLite else { return nil }
       if id.isDesign { return "Couchbase Lite takes no design documents" }
-      guard id.text.utf8.count > Self.longestLiteID else { return nil }
-      return "Couchbase Lite takes no id of more than \(Self.longestLiteID) bytes"
+      let bytes = id.text.utf8
+      guard bytes.count > Self.longestLiteID || bytes.contains(where: { $0 < 0x20 }) else {
+        return nil
+      }
+      return
+        "Couchbase Lite takes no id of more than \(Self.longestLiteID) bytes or with a control character"
     }
   }
 
