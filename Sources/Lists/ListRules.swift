@@ -274,6 +274,12 @@ extension StoreChanges {
     return next
   }
 
+  /// Records that a list's store has to get its present members, because an earlier one is put in its place.
+  package mutating func noteEarlier(_ list: AccountID) throws {
+    guard let head = try ListDirectory.head(of: list, in: view) else { return }
+    note(ListKeys.stale(list), ["version": .number(JSONNumber(head.version))])
+  }
+
   /// Ends a membership.
   /// - Parameter now: nil for an account that is erased, of which nothing remains.
   private mutating func erase(_ account: AccountID, from list: AccountID, at now: Timestamp?) {

@@ -35,4 +35,7 @@ extension StoreChanges {
     for id in present.subtracting(former) { write(LocalEdit(id, mark)) }
     if try view.local(ListWriters.note) == nil { write(LocalEdit(ListWriters.note, mark)) }
   }
+
+  /// Lets every member write, who may have joined since, until ``setListWriters(_:)``.
+  package mutating func forgetListWriters() { write(LocalEdit(ListWriters.note, nil)) }
 }

@@ -2,14 +2,15 @@
 import hashlib
 import shutil
 import subprocess
+import uuid
 
 import pytest
 
-from faults import listed, put, refused, store_file, traced
+from faults import file_of, listed, put, refused, store_file, traced
 from peer import Peer
 from replicator import Replicator
 from server import BINARY, Server
-from waiting import PATIENCE
+from waiting import PATIENCE, wait_until
 
 HOTELS = {f"n{number}" for number in range(40)}
 
@@ -110,6 +111,45 @@ def test_a_backup_and_a_device_bring_a_damaged_store_back(start, broken, tmp_pat
     assert command("verify", data)[0] == 0
     assert server.call("DELETE", "/v1/me", token).status_code == 204
     assert not list(file.parent.glob("*.damaged"))
+
+
+@pytest.mark.fault("F12")
+def test_a_list_from_a_backup_is_of_its_present_members(start, tmp_path):
+    """Whoever had joined since the backup could not write, and devices got former members' names again."""
+    server = start()
+    tokens = {
+        name: server.call("POST", "/v1/users", json={"username": name, "password": "correct horse"}).json()["token"]
+        for name in ("ada", "bob", "eve")}
+    path = "/v1/lists/" + server.call("POST", "/v1/lists", tokens["ada"], json={"title": "Plan"}).json()["id"]
+    plan = path.rsplit("/", 1)[1]
+
+    def join(name):
+        link = server.call("POST", path + "/invitations", tokens["ada"], json={"role": "editor"}).json()["token"]
+        assert server.call("POST", f"/v1/invitations/{link}/accept", tokens[name]).status_code == 200
+
+    def write(name):
+        headers = {"Idempotency-Key": uuid.uuid4().hex}
+        return server.call("PUT", path + "/notes/Plan", tokens[name], json={"markdown": name}, headers=headers).status_code
+
+    def shown():
+        return server.call("GET", f"/couch/list-{plan}/{plan}", tokens["ada"]).json()["members"]
+
+    join("bob")
+    assert write("bob") == 201 and shown() == ["bob"]
+    assert command("backup", tmp_path / "backup", "--data", server.data)[0] == 0
+    join("eve")
+    assert server.call("DELETE", path + "/members/bob", tokens["ada"]).status_code == 204
+    assert server.stop() == 0
+    file_of(server.data, "list/" + plan).write_bytes(b"")
+    server = start()
+    assert write("eve") == 503
+    status, words = command("restore", tmp_path / "backup", "--store", "list/" + plan, "--data", server.data)
+    assert status == 0, words
+    assert [write(name) for name in ("eve", "bob", "ada")] == [200, 404, 200]
+    assert server.stop() == 0
+    server = start()
+    wait_until(lambda: shown() == ["eve"])
+    assert write("eve") == 200
 
 
 @pytest.mark.fault("F12")

@@ -1,4 +1,5 @@
 import Documents
+import Lists
 import SQLiteEngine
 import Scheduling
 import Stores
@@ -66,10 +67,16 @@ extension StoreBackups {
       guard case .failure? = try await repairWithFile(name, on: sum.threads) else {
         throw BackupError(.failed, "The store \(store) can be read, or there is none; it stays")
       }
+      // Members who came or went since the backup are written to the list's store within half a minute, or at the next
+      // start.
+      if case .list(let list) = name {
+        try await stores.update(.system, as: .server) { try $0.noteEarlier(list) }
+      }
       try await stores.withClosed(name) {
         try await engine.replaceDamaged(
           name, by: backup.map { .backup($0) } ?? .nothing, on: sum.threads)
       }
+      if case .list = name { try await stores.update(name, as: .server) { $0.forgetListWriters() } }
       await sum.add(
         try await repair(name, pause: .zero), engine.relativePath(of: name), reporter)
     }
