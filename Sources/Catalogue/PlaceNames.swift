@@ -231,22 +231,24 @@ package struct PlaceNames: Sendable {
 
   /// Endings by which Russian, Ukrainian, Polish, Czech, Turkish, Finnish and Hungarian say "in", "of" or "with", and what a
   /// name may have instead: Москве and Москва, `Paryżu` and `Paryż`, `Szkocji` and `Szkocja`, `Londra'da`, `Pariisissa`,
-  /// `Párizsban`, `havuzlu`. Short ones of Hungarian (`-on`, `-en`) are those of English words.
+  /// `Párizsban`, `havuzlu`; some change the letter before it: `Praze` and `Praha`, `Englannissa` and `Englanti`. Short ones of Hungarian (`-on`, `-en`) are those of English words.
   static let (cases, nominativeEndings) = (
     SaidWords.list(
       """
-      е,и,а,ы,у,і,ою,ом,ем,e,i,u,y,a,ie,m,em,da,de,ta,te,dan,den,tan,ten,daki,deki,taki,teki,li,lu,ssa,issa,lla,sta,ista,ban,ben
-      """), ["", "а", "ь", "я", "a", "o"]
+      е,и,а,ы,у,і,ою,ом,ем,e,i,u,y,a,ie,m,em,da,de,ta,te,dan,den,tan,ten,daki,deki,taki,teki,li,lu,ssa,issa,lla,sta,ista,ban,ben,\
+      ze,dze,ce,зі,ці,nnissa,ngissa
+      """), ["", "а", "ь", "я", "a", "o", "ha", "ga", "ka", "га", "ка", "nti", "nki"]
   )
 
-  /// What a name may be the case of, and a Hebrew or Arabic one without "in": "בפריז". At least four letters stay, or three
-  /// that are not Latin.
+  /// What a name may be the case of, and a Hebrew or Arabic one without "in": "בפריז". At least three letters stay; a Latin
+  /// name has four, so that codes have no cases.
   private static func nominatives(of name: String) -> [String] {
     guard let first = name.unicodeScalars.first else { return [] }
     if "בלبل".unicodeScalars.contains(first) { return [String(name.dropFirst())] }
-    return cases.filter { name.hasSuffix($0) }.map { name.dropLast($0.count) }
-      .filter { $0.utf8.count > (first.isASCII ? 3 : 5) }
-      .flatMap { stem in nominativeEndings.map { stem + $0 } }
+    let stems = cases.filter { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
+      .filter { $0.unicodeScalars.count > 2 }
+    let names = stems.flatMap { stem in nominativeEndings.map { stem + $0 } }
+    return names.filter { $0.utf8.count > 3 }
   }
 
   /// The English names that names with a beginning in another language mean.
