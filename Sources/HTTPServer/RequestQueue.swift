@@ -59,6 +59,9 @@ package final class RequestQueue: ServerChildChannelValue {
     /// Whether the client sends nothing more, and whether it has gone.
     var (hasClosedItsSide, hasGone) = (false, false)
     var isReadPostponed = false
+    /// Whether the task had to wait for the present request. If not, it answers on since the turn began.
+    var hasWaited = true
+    var turn = Slice(of: nil)
 
     var isFull: Bool { isBodyFull || requests.count >= RequestQueue.readAhead }
   }
@@ -125,6 +128,7 @@ package final class RequestQueue: ServerChildChannelValue {
         state.work = nil
       }
       let instead = begin(&state)
+      if instead == nil { state.hasWaited = true }
       var mustWatch = false
       if case .request? = state.waiting, !state.isWatched {
         (state.isWatched, mustWatch) = (true, true)
@@ -178,14 +182,19 @@ package final class RequestQueue: ServerChildChannelValue {
     return true
   }
 
-  /// Waits until the work for a request may begin. From now on it ends when the client has gone.
+  /// Waits until the work for a request may begin. From now on it ends when the client has gone. For a client that always
+  /// has another request ready, the task gives way once a slice, as for one long request: answers that wait for nothing
+  /// would keep a thread of Swift's pool.
   func begin(_ work: Work) async {
-    let (hasClosedItsSide, hasGone, lastAccount) = state.withLock { state in
+    let (hasClosedItsSide, hasGone, lastAccount, goesOn) = state.withLock { state in
       state.work = work
-      return (state.hasClosedItsSide, state.hasGone, state.lastAccount)
+      let goesOn = !state.hasWaited && state.turn.isOver
+      if state.hasWaited || goesOn { state.turn = Slice(of: nil) }
+      state.hasWaited = false
+      return (state.hasClosedItsSide, state.hasGone, state.lastAccount, goesOn)
     }
     if hasGone { work.end(.gone) } else if hasClosedItsSide { work.clientClosedItsSide() }
-    await work.begin(after: lastAccount)
+    await work.begin(after: lastAccount, mayBeFree: !goesOn)
   }
 
   /// The memory and the slot of the request that ``nextSoon()`` returned last. They are kept until the next wait.

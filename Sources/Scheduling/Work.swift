@@ -146,12 +146,14 @@ package final class Work: Sendable {
   /// - Parameter last: the account that paid for the last request of the connection; nil for none. This request most
   ///   probably belongs to it too, and waits on it. When it is overdrawn, the account of the address waits instead until
   ///   the principal is known.
-  package func begin(after last: ProcessorAccount? = nil) async {
+  /// - Parameter mayBeFree: whether it may be a free slice; false if the task has computed for a slice already.
+  package func begin(after last: ProcessorAccount? = nil, mayBeFree: Bool = true) async {
     finish()
     needsSeat.store(true, ordering: .relaxed)
     let account = last.flatMap { $0.isOverdrawn ? nil : $0 }
     if let account { _ = expected.storeIfNil(account) }
-    await seats.take(for: self, on: account)
+    let isSuspended = await seats.take(for: self, on: account, mayBeFree: mayBeFree)
+    if !mayBeFree, !isSuspended { await Task.yield() }
     beginSlice()
   }
 

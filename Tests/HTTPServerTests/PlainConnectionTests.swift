@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPTypes
 import HummingbirdCore
 import Logging
@@ -5,6 +6,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import Scheduling
+import Synchronization
 import Testing
 
 @testable import HTTPServer
@@ -16,11 +18,18 @@ import Testing
 
   /// Answers 401 to everything, without reading a body.
   private struct Refusing: RequestAnswering {
+    /// How long it computes before each answer.
+    var computing = Duration.zero
+    var seats: Seats?
+
     func answer(
       _ request: Request, on channel: any Channel, reservation: RequestReservation?,
       logger: Logger
     ) async throws -> Response {
-      Response(status: .unauthorized, body: ResponseBody(byteBuffer: ByteBuffer(string: "no")))
+      let end = ContinuousClock.now + computing
+      while ContinuousClock.now < end {}
+      return Response(
+        status: .unauthorized, body: ResponseBody(byteBuffer: ByteBuffer(string: "no")))
     }
 
     func answerAtOnce(_ head: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? { nil }
@@ -32,11 +41,55 @@ import Testing
       (HTTPResponse(status: .serviceUnavailable), ByteBuffer())
     }
 
-    func account(of channel: any Channel) -> ProcessorAccount? { nil }
+    func account(of channel: any Channel) -> ProcessorAccount? {
+      seats == nil ? nil : ProcessorAccount()
+    }
+
     func work(
       for request: Request, from channel: any Channel, on account: ProcessorAccount
-    ) -> Work? { nil }
+    ) -> Work? { seats.map { Work(account, in: $0) } }
+
     func isProxy(_ address: String) -> Bool { false }
+  }
+
+  /// Counts how often tasks are lined up for a thread.
+  private final class CountingExecutor: TaskExecutor {
+    let jobs = Atomic(0)
+    private let queue = DispatchQueue(label: "counting")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      jobs.add(1, ordering: .relaxed)
+      let job = UnownedJob(job)
+      queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+  }
+
+  /// A client that always has another request ready would else keep a thread of Swift's pool.
+  @Test func taskLinesUpAgainBetweenAnswersThatWaitForNothing() async throws {
+    let connection = PlainConnection(
+      answers: Refusing(
+        computing: .milliseconds(Slice.milliseconds), seats: Seats(stores: .forStores())),
+      admission: Admission())
+    let logger = Logger(label: "test")
+    let queue = try await channel.testingEventLoop.executeInContext { [channel] in
+      connection.setup(channel: channel, logger: logger)
+    }.get()
+    try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1))
+    let head = HTTPRequest(method: .get, scheme: "http", authority: "x", path: "/")
+    for _ in 0..<20 {
+      queue.append(Request(head: head, body: RequestBody(buffer: ByteBuffer())))
+    }
+    let executor = CountingExecutor()
+    let serving = Task(executorPreference: executor) {
+      await connection.handle(value: queue, logger: logger)
+    }
+    var answered = ""
+    while answered.split(separator: "401", omittingEmptySubsequences: false).count <= 20 {
+      answered += try await answer()
+    }
+    #expect(executor.jobs.load(ordering: .relaxed) >= 20)
+    try await channel.close()
+    await serving.value
   }
 
   /// Sends bytes to the client's side of the socket.
