@@ -69,7 +69,7 @@ package struct AttachmentStub: Sendable, Equatable {
     writer.member("digest", digest)
   }
 
-  fileprivate func append(to writer: inout JSONWriter) {
+  package func append(to writer: inout JSONWriter) {
     writer.object(name.text) { writer in
       appendMembers(to: &writer)
       writer.member("length", Int(clamping: length))

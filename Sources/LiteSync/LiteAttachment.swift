@@ -41,20 +41,16 @@ struct LiteAttachment: Sendable {
     }
     return found
   }
+}
 
-  private init(_ blob: LiteBlobs.Blob, among blobs: LiteBlobs) throws {
+extension LiteAttachment {
+  fileprivate init(_ blob: LiteBlobs.Blob, among blobs: LiteBlobs) throws {
     let type = blob.node["content_type"]?.string
     if let type { try IncomingAttachment.check(type: type) }
-    name = try AttachmentName(
-      AttachmentName.blobPrefix + (blobs.pointer(to: blob) ?? blob.digest.text))
-    (digest, contentType) = (blob.digest, type)
-    length = blob.node["length"]?.int
-  }
-
-  private init(
-    name: AttachmentName, digest: LiteDigest, contentType: String?, length: Int?
-  ) {
-    (self.name, self.digest, self.contentType, self.length) = (name, digest, contentType, length)
+    let name = AttachmentName.blobPrefix + (blobs.pointer(to: blob) ?? blob.digest.text)
+    self.init(
+      name: try AttachmentName(name), digest: blob.digest, contentType: type,
+      length: blob.node["length"]?.int)
   }
 }
 
@@ -98,7 +94,7 @@ extension AttachmentName {
   }
 
   /// The name on a device, unless it has a blob of this name.
-  var onDevice: String { mayBeEscaped ? "~" + text : text }
+  var onDevice: AttachmentName { mayBeEscaped ? AttachmentName(stored: "~" + text) : self }
 
   /// The name of an attachment that a device has by this name.
   var offDevice: AttachmentName {

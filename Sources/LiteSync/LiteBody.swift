@@ -41,19 +41,26 @@ struct LiteBody: Sendable {
       let parsed = try await ParsedJSON.inSlices(bytes, limits: .stored).root
       (root, blobs) = (parsed, try await LiteBlobs(in: parsed, of: bytes).all)
     }
-    var names: [String] = []
-    for (stub, _) in attachments {
+    let named = Set(blobs.map(\.digest))
+    var (stubs, isNeeded, areFound): ([AttachmentStub], Bool, Bool) = ([], false, true)
+    for (stub, digest) in attachments {
       let isFound = root.map { LiteBlobs.isFound(by: stub.name, in: $0) } ?? false
-      names.append(isFound ? stub.name.text : stub.name.onDevice)
+      stubs.append(
+        AttachmentStub(
+          name: isFound ? stub.name : stub.name.onDevice, contentType: stub.contentType,
+          generation: stub.generation, digest: digest?.text ?? stub.digest, length: stub.length))
+      areFound = areFound && isFound
+      isNeeded = isNeeded || !stub.name.isOfBlob || !(digest.map(named.contains) ?? false)
       try await Slice.giveWay()
     }
-    let named = Set(blobs.map(\.digest))
-    let standForBlobs = attachments.allSatisfy { stub, digest in
-      stub.name.isOfBlob && digest.map(named.contains) ?? false
-    }
-    let areFound = zip(names, attachments).allSatisfy { $0.equalsBytes(of: $1.stub.name.text) }
     removeLost(blobs)
-    if !attachments.isEmpty, areFound || !standForBlobs { writeAttachments(names) }
+    guard !stubs.isEmpty, areFound || isNeeded else { return }
+    bytes = JSONWriter.object { writer in
+      writer.object(DocumentBody.attachmentsName) { writer in
+        for stub in stubs { stub.append(to: &writer) }
+      }
+      writer.members(of: bytes)
+    }
   }
 
   private mutating func removeLost(_ blobs: [LiteBlobs.Blob]) {
@@ -69,23 +76,6 @@ struct LiteBody: Sendable {
       end = blob.upperBound
     }
     bytes = kept + bytes[end...]
-  }
-
-  private mutating func writeAttachments(_ names: [String]) {
-    bytes = JSONWriter.object { writer in
-      writer.object(DocumentBody.attachmentsName) { writer in
-        for (name, (stub, digest)) in zip(names, attachments) {
-          writer.object(name) { writer in
-            writer.member("content_type", stub.contentType)
-            writer.member("revpos", stub.generation)
-            writer.member("digest", digest?.text ?? stub.digest)
-            writer.member("length", Int(clamping: stub.length))
-            writer.member("stub", true)
-          }
-        }
-      }
-      writer.members(of: bytes)
-    }
   }
 }
 

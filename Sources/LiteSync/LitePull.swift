@@ -39,13 +39,6 @@ struct LitePull: Sendable {
     var isLast = false
   }
 
-  /// A request for the client.
-  struct Outgoing: Sendable {
-    /// What its answer is about; nil for a request without an answer.
-    let token: Int?
-    let request: LiteRequest
-  }
-
   private let batch: Int
   private let isContinuous: Bool
   private let documents: Set<DocumentID>?
@@ -146,7 +139,7 @@ struct LitePull: Sendable {
   /// - Parameter held: documents whose revisions have to wait.
   mutating func next(
     in store: some LiteStore, holding held: Set<DocumentID>
-  ) async throws -> [Outgoing] {
+  ) async throws -> [LiteSession.Outgoing] {
     isSearching = false
     if announced.count < Self.announcements, wanted.count < Self.wantedAtOnce {
       if let next = refused.popFirst() { return [outgoing(announcing: next)] }
@@ -158,7 +151,7 @@ struct LitePull: Sendable {
 
   private mutating func nextRevisions(
     in store: some LiteStore, holding held: Set<DocumentID>
-  ) async throws -> [Outgoing] {
+  ) async throws -> [LiteSession.Outgoing] {
     if !held.isEmpty, wanted.contains(where: { held.contains($0.row.id) }) {
       wanted = Deque(
         wanted.filter { !held.contains($0.row.id) } + wanted.filter { held.contains($0.row.id) })
@@ -173,7 +166,8 @@ struct LitePull: Sendable {
     return read.map { outgoing($0) }
   }
 
-  private mutating func nextChanges(in store: some LiteStore) async throws -> [Outgoing] {
+  private mutating func nextChanges(in store: some LiteStore) async throws -> [LiteSession.Outgoing]
+  {
     hasNews = false
     let query = LiteChanges(
       since: since, limit: batch, isActiveOnly: isActiveOnly, documents: documents,
@@ -182,7 +176,7 @@ struct LitePull: Sendable {
     since = page.last
     hasNews = !page.isComplete || hasNews
     isSearching = page.rows.isEmpty && !page.isComplete
-    var requests: [Outgoing] = []
+    var requests: [LiteSession.Outgoing] = []
     if !page.rows.isEmpty {
       requests.append(outgoing(announcing: Announcement(rows: page.rows)))
     }
@@ -194,18 +188,19 @@ struct LitePull: Sendable {
     return requests
   }
 
-  private mutating func outgoing(announcing changes: Announcement) -> Outgoing {
+  private mutating func outgoing(announcing changes: Announcement) -> LiteSession.Outgoing {
     lastToken += 1
     announced[lastToken] = changes
     let request = LiteRequest("changes", body: LiteChanges.body(changes.rows))
     return outgoing(request, awaitedBy: lastToken)
   }
 
-  private func outgoing(_ request: LiteRequest, awaitedBy token: Int? = nil) -> Outgoing {
+  private func outgoing(_ request: LiteRequest, awaitedBy token: Int? = nil) -> LiteSession.Outgoing
+  {
     var properties = request.properties
     properties["collection"] = collection
     let request = LiteRequest(
       request.profile, properties, body: request.body, isNoReply: request.isNoReply)
-    return Outgoing(token: token, request: request)
+    return LiteSession.Outgoing(token: token.map(LiteSession.Token.pull), request: request)
   }
 }

@@ -126,12 +126,7 @@ package struct LiteSession: Sendable {
         return ([], try await refuse(next.request, error, in: store))
       }
     }
-    guard let requests = try await pull?.next(in: store, holding: merging) else {
-      return ([], [])
-    }
-    return (
-      requests.map { Outgoing(token: $0.token.map(Token.pull), request: $0.request) }, []
-    )
+    return (try await pull?.next(in: store, holding: merging) ?? [], [])
   }
 
   /// Answers requests that have come together. Revisions in a row are written together; those with attachments are

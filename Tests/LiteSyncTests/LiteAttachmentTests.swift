@@ -45,7 +45,7 @@ import Testing
   ])
   func aNameThatADeviceWouldTakeForABlobGoesAndComesBack(_ text: String, _ there: String) throws {
     let name = try AttachmentName(text)
-    #expect(name.onDevice == there)
+    #expect(name.onDevice.text == there)
     #expect(try AttachmentName(there).offDevice == name)
   }
 
