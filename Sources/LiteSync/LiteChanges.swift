@@ -146,12 +146,10 @@ struct LiteChanges: Sendable {
     of change: Change, _ flag: Flag, isRemoved: Bool, at sequence: SinceToken,
     _ view: any StoreView
   ) throws -> Row {
-    let text: String
-    if form == .vectors, let tree = try view.newest(change.id) {
-      text = LiteRevision.text(LiteRevision.vector(of: change.revision, in: tree))
-    } else {
-      text = LiteRevision.text(change.revision, in: form)
-    }
+    let tree = form == .vectors ? try view.newest(change.id) : nil
+    let text =
+      tree.map { LiteRevision.text(LiteRevision.vector(of: change.revision, in: $0)) }
+      ?? LiteRevision.text(change.revision, in: form)
     return Row(
       sequence: sequence, id: change.id, revision: change.revision, text: text, flag: flag,
       isRemoved: isRemoved)
@@ -172,21 +170,21 @@ extension CouchDatabase {
   /// to say that would help it.
   /// - Returns: a request for each of the first revisions, at least one.
   func revisions(_ wanted: [LitePull.Wanted], in form: LiteForm) async throws -> [LiteRequest] {
-    let read = try await store.read(inSlices: [LitePull.Revision]()) { revisions, view in
+    let read = try await store.read(inSlices: [(LiteRequest, LiteBody)]()) { revisions, view in
       for next in wanted.dropFirst(revisions.count) {
         revisions.append(try next.revision(in: view, form))
         if view.slice.isOver { break }
       }
-      let bytes = revisions.reduce(0) { $0 + $1.body.bytes.count }
+      let bytes = revisions.reduce(0) { $0 + $1.1.bytes.count }
       return revisions.count == wanted.count || bytes >= LitePull.Wanted.bytesAtOnce
         ? revisions : nil
     }
     var requests: [LiteRequest] = []
-    for var revision in read {
-      try await revision.body.finish()
+    for (request, body) in read {
+      var body = body
+      try await body.finish()
       requests.append(
-        LiteRequest(
-          revision.profile, revision.properties, body: revision.body.bytes, isNoReply: true))
+        LiteRequest(request.profile, request.properties, body: body.bytes, isNoReply: true))
       try await Slice.giveWay()
     }
     return requests
@@ -202,22 +200,14 @@ private struct LiteProgress: Sendable {
   var looked: (sequence: Int64, count: Int) = (0, 0)
 }
 
-extension LitePull {
-  /// A revision that was read, or the note that it was replaced.
-  struct Revision: Sendable {
-    let profile: String
-    let properties: [String: String]
-    var body: LiteBody
-  }
-}
-
 extension LitePull.Wanted {
   /// The bodies that are read at once, in bytes, apart from the last one.
   fileprivate static let bytesAtOnce = 128 << 10
 
+  /// The request that sends the revision, without its body, or says that it was replaced.
   fileprivate func revision(
     in view: any StoreView, _ form: LiteForm
-  ) throws -> LitePull.Revision {
+  ) throws -> (LiteRequest, LiteBody) {
     let sequence = "\"" + row.sequence.text + "\""
     // The first version of a vector.
     let announced = row.text.versions.first ?? row.text
@@ -226,7 +216,7 @@ extension LitePull.Wanted {
       document.revision == row.revision || takesNewer
     else {
       properties["error"] = "404"
-      return LitePull.Revision(profile: "norev", properties: properties, body: .none)
+      return (LiteRequest("norev", properties), .none)
     }
     let revision = document.revision
     if document.isDeleted { properties["deleted"] = "1" }
@@ -243,10 +233,10 @@ extension LitePull.Wanted {
       if !history.isEmpty { properties["history"] = history }
     }
     let isRemoved = row.isRemoved && revision == row.revision
-    return LitePull.Revision(
-      profile: "rev", properties: properties,
-      body: isRemoved
-        ? .removed : try LiteBody(document.body, of: row.id, revision, in: view))
+    return (
+      LiteRequest("rev", properties),
+      isRemoved ? .removed : try LiteBody(document.body, of: row.id, revision, in: view)
+    )
   }
 
   /// The history of a revision without itself. Version 4 compares its revision of a tree only with those of a tree, so they

@@ -157,8 +157,9 @@ package struct LiteSession: Sendable {
     _ request: LiteRequest, in store: some LiteStore
   ) async throws -> LiteReply {
     guard !request.isTooLong else { throw LiteError.http(413, "The message is too long") }
+    if request.profile == "getCollections" { return try await nameCollections(request, in: store) }
+    try checkCollection(of: request)
     switch request.profile {
-    case "getCollections": return try await nameCollections(request, in: store)
     case "proveAttachment": throw LiteError.http(404, "There is no such blob")
     case "norev":
       noteSent(request["id"])
@@ -167,11 +168,6 @@ package struct LiteSession: Sendable {
     case "PING": return LiteReply()
     // Couchbase Lite 2 then proposes its changes.
     case "changes": throw LiteError("BLIP", 409, "Propose changes instead")
-    case "getCheckpoint", "setCheckpoint", "proposeChanges", "subChanges", "getAttachment": break
-    default: throw LiteError.unknownProfile
-    }
-    try checkCollection(of: request)
-    switch request.profile {
     case "getCheckpoint":
       return try await store.read { try await $0.checkpoint(of: request["client"]) }
     case "setCheckpoint": return try await store.write { try await $0.setCheckpoint(request) }
@@ -196,11 +192,12 @@ package struct LiteSession: Sendable {
         ["blobs": "true"],
         body: LiteProposals.answer(
           verdicts, includesRevision: request.flag("conflictIncludesRev")))
-    default:
+    case "subChanges":
       if request["versioning"] == "version-vectors" { form = .vectors }
       lastToken = pull?.token ?? lastToken
       pull = try await LitePull(request, in: form, ofVersion2: isOfVersion2, after: lastToken)
       return LiteReply()
+    default: throw LiteError.unknownProfile
     }
   }
 
