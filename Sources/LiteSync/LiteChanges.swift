@@ -241,9 +241,7 @@ extension LitePull.Wanted {
 
   /// The history of a revision without itself. Version 4 compares its revision of a tree only with those of a tree, so they
   /// follow the version vector then. Source: Sync Gateway's `buildRevHistory`.
-  private func history(
-    of revision: RevisionID, in tree: RevisionTree, _ form: LiteForm
-  ) -> String {
+  private func history(of revision: RevisionID, in tree: RevisionTree, _ form: LiteForm) -> String {
     guard form == .vectors else { return line(tree.history(of: revision).dropFirst()) }
     let older = LiteRevision.vector(of: revision, in: tree).dropFirst().map(\.text)
     return (older + (isOfTree ? [line(tree.history(of: revision)[...])] : []))

@@ -31,9 +31,7 @@ extension LiteAttachment {
     guard new.facts.sha1 == digest.bytes else {
       throw .http(400, "The bytes of \(name) have another digest")
     }
-    guard length.map({ Int64($0) == new.facts.length }) ?? true else {
-      throw wrongLength
-    }
+    guard length.map({ Int64($0) == new.facts.length }) ?? true else { throw wrongLength }
   }
 
   /// The attachment with its bytes.

@@ -42,8 +42,7 @@ struct LiteProposals: Sendable {
       guard let id = row[0]?.string, let revision = row[1]?.string else {
         throw LiteError.http(400, "A row has the id and the revision of a document")
       }
-      return Row(
-        id: try? DocumentID(id), revision: revision, ancestor: row[2]?.string ?? "")
+      return Row(id: try? DocumentID(id), revision: revision, ancestor: row[2]?.string ?? "")
     }
   }
 

@@ -27,9 +27,7 @@ struct LitePush: Sendable {
 
   /// Reads a request.
   /// - Throws: 400 and 413 for what can't be a document.
-  init(
-    _ request: LiteRequest, limits: DocumentLimits, merges: @escaping LiteMerging
-  ) async throws {
+  init(_ request: LiteRequest, limits: DocumentLimits, merges: @escaping LiteMerging) async throws {
     guard let id = request["id"], let revision = request["rev"] else {
       throw ServiceError.badRequest("`id` and `rev` are missing")
     }
@@ -74,9 +72,7 @@ struct LitePush: Sendable {
   /// otherwise, and win as soon as the document is deleted. A version's vector says which branches it has seen. A client
   /// without versions names only the end of the winner's branch, if it can't continue it.
   /// - Throws: `conflict` if the client has not seen the present winner; `invalidRevision`.
-  private func place(
-    in tree: RevisionTree, _ view: any StoreView
-  ) throws -> DocumentWrite.Place {
+  private func place(in tree: RevisionTree, _ view: any StoreView) throws -> DocumentWrite.Place {
     var names = LiteNames(tree)
     if let known = names.findWritten(revision, former: history) {
       return DocumentWrite.Place([known])
@@ -162,15 +158,12 @@ struct LitePush: Sendable {
 
   /// What stands for revisions that a client has forgotten, the newest first: the same for the same newest revision,
   /// wherever it arrives. Their digests are one hash, counted up.
-  private static func madeUp(
-    _ generations: Range<Int>, before newest: RevisionID
-  ) -> [RevisionID] {
+  private static func madeUp(_ generations: Range<Int>, before newest: RevisionID) -> [RevisionID] {
     guard
       case .hash(let high, let low) = RevisionDigest(Hex.digest(of: "\(newest)", digits: 32))
     else { return [] }
     return generations.reversed().map { generation in
-      RevisionID(
-        generation: generation, digest: .hash(high: high, low: low &+ UInt64(generation)))
+      RevisionID(generation: generation, digest: .hash(high: high, low: low &+ UInt64(generation)))
     }
   }
 }

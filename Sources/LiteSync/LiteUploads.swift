@@ -195,9 +195,7 @@ struct LiteUploads: Sendable {
     case .bytes:
       // Any other error may pass: the device can't open a file, for example.
       let code = reply.error?.isAbsence ?? true ? 404 : 503
-      return (
-        answered.request, .http(code, "The client does not send \(answered.attachment.name)")
-      )
+      return (answered.request, .http(code, "The client does not send \(answered.attachment.name)"))
     case .proof(let proof):
       let digest = answered.attachment.digest
       if reply.error == nil, proof.isProven(by: reply.body) {
