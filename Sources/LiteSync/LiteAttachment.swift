@@ -85,12 +85,11 @@ struct LiteDigest: Sendable, Hashable {
 extension AttachmentName {
   /// What precedes the JSON pointer of a blob.
   static let blobPrefix = "blob_"
-  private static let escape = UInt8(ascii: "~")
 
   var isOfBlob: Bool { text.utf8.starts(with: Self.blobPrefix.utf8) }
 
   private var mayBeEscaped: Bool {
-    text.utf8.drop { $0 == Self.escape }.starts(with: Self.blobPrefix.utf8)
+    text.utf8.drop { $0 == UInt8(ascii: "~") }.starts(with: Self.blobPrefix.utf8)
   }
 
   /// The name on a device, unless it has a blob of this name.
@@ -98,7 +97,7 @@ extension AttachmentName {
 
   /// The name of an attachment that a device has by this name.
   var offDevice: AttachmentName {
-    guard mayBeEscaped, !isOfBlob else { return self }
-    return AttachmentName(stored: String(Substring(text.utf8.dropFirst())))
+    let isEscaped = mayBeEscaped && !isOfBlob
+    return isEscaped ? AttachmentName(stored: String(Substring(text.utf8.dropFirst()))) : self
   }
 }

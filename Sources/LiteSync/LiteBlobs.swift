@@ -18,6 +18,8 @@ struct LiteBlobs {
   private static let mark = Array("@type".utf8)
   /// The objects and arrays that are looked at before other work may run.
   private static let nodesAtOnce = 256
+  /// The longest pointer in the name of an attachment.
+  private static let mostBytes = AttachmentName.maximumBytes - AttachmentName.blobPrefix.utf8.count
 
   /// Where an object or an array is: the last part of its JSON pointer, and the place of what contains it. A whole pointer
   /// for each of them would take their number times the length of a name.
@@ -46,7 +48,7 @@ struct LiteBlobs {
       seen += 1
       if seen.isMultiple(of: Self.nodesAtOnce) { try await Slice.giveWay() }
       if place != nil, node["@type"]?.stringEquals("blob") == true {
-        if let digest = Self.digest(of: node) {
+        if let digest = node["digest"]?.string.flatMap({ LiteDigest($0) }) {
           all.append(Blob(node: node, digest: digest, place: place))
         }
         guard all.count <= limit else { throw Self.tooMany }
@@ -71,36 +73,17 @@ struct LiteBlobs {
     var (pointer, next) = ("", blob.place)
     while let place = next {
       pointer = "/" + places[place].part + pointer
-      guard pointer.utf8.count <= AttachmentName.maximumBytes - AttachmentName.blobPrefix.utf8.count
-      else {
-        return nil
-      }
+      guard pointer.utf8.count <= Self.mostBytes else { return nil }
       next = places[place].parent
     }
     return pointer
   }
 
-  /// Whether LiteCore finds a blob by the name of an attachment, and takes the attachment for it: `blob_` and a JSON pointer,
-  /// of which it does not undo the escapes. Source: LiteCore, `Path::evalJSONPointer`.
-  static func isFound(by name: AttachmentName, in root: JSONNode) -> Bool {
-    let parts = name.text.utf8.dropFirst(AttachmentName.blobPrefix.utf8.count)
-      .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    guard name.isOfBlob, parts.count > 1, parts[0].isEmpty else { return false }
-    var node = root
-    for part in parts.dropFirst() {
-      let text = String(Substring(part))
-      let isIndex = part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      let next = node.kind == .array ? (isIndex ? Int(text) : nil).flatMap { node[$0] } : node[text]
-      guard let next else { return false }
-      node = next
-    }
-    return digest(of: node) != nil
-  }
-
-  /// The digest of an object that is a blob.
-  private static func digest(of node: JSONNode) -> LiteDigest? {
-    guard node["@type"]?.stringEquals("blob") == true else { return nil }
-    return node["digest"]?.string.flatMap { LiteDigest($0) }
+  /// The name of the attachment by which LiteCore finds a blob; nil for none. It does not undo the escapes of a pointer.
+  /// Source: LiteCore, `Path::evalJSONPointer`.
+  func nameOnDevice(of blob: Blob) -> AttachmentName? {
+    let plain = pointer(to: blob).flatMap { $0.utf8.contains(UInt8(ascii: "~")) ? nil : $0 }
+    return plain.map { AttachmentName(stored: AttachmentName.blobPrefix + $0) }
   }
 
   /// A name as a part of a JSON pointer (RFC 6901, section 3).

@@ -36,25 +36,28 @@ struct LiteBody: Sendable {
   /// What the client would not take for the blobs that it stands for is left out, if there are no other attachments: the
   /// blobs say it too. If there are, a client wants all blobs among them.
   mutating func finish() async throws {
-    var (root, blobs): (JSONNode?, [LiteBlobs.Blob]) = (nil, [])
+    let known = Set(attachments.compactMap(\.digest))
+    var (named, found): (Set<LiteDigest>, Set<AttachmentName>) = ([], [])
     if LiteBlobs.mayBe(in: bytes) {
-      let parsed = try await ParsedJSON.inSlices(bytes, limits: .stored).root
-      (root, blobs) = (parsed, try await LiteBlobs(in: parsed, of: bytes).all)
+      let root = try await ParsedJSON.inSlices(bytes, limits: .stored).root
+      let blobs = try await LiteBlobs(in: root, of: bytes)
+      for blob in blobs.all where known.contains(blob.digest) {
+        named.insert(blob.digest)
+        if let name = blobs.nameOnDevice(of: blob) { found.insert(name) }
+        try await Slice.giveWay()
+      }
+      remove(blobs.all.filter { !known.contains($0.digest) })
     }
-    let named = Set(blobs.map(\.digest))
-    var (stubs, isNeeded, areFound): ([AttachmentStub], Bool, Bool) = ([], false, true)
+    var (stubs, isNeeded): ([AttachmentStub], Bool) = ([], false)
     for (stub, digest) in attachments {
-      let isFound = root.map { LiteBlobs.isFound(by: stub.name, in: $0) } ?? false
       stubs.append(
         AttachmentStub(
-          name: isFound ? stub.name : stub.name.onDevice, contentType: stub.contentType,
-          generation: stub.generation, digest: digest?.text ?? stub.digest, length: stub.length))
-      areFound = areFound && isFound
+          name: found.contains(stub.name) ? stub.name : stub.name.onDevice,
+          contentType: stub.contentType, generation: stub.generation,
+          digest: digest?.text ?? stub.digest, length: stub.length))
       isNeeded = isNeeded || !stub.name.isOfBlob || !(digest.map(named.contains) ?? false)
-      try await Slice.giveWay()
     }
-    removeLost(blobs)
-    guard !stubs.isEmpty, areFound || isNeeded else { return }
+    guard !stubs.isEmpty, isNeeded || stubs.allSatisfy({ found.contains($0.name) }) else { return }
     bytes = JSONWriter.object { writer in
       writer.object(DocumentBody.attachmentsName) { writer in
         for stub in stubs { stub.append(to: &writer) }
@@ -63,10 +66,8 @@ struct LiteBody: Sendable {
     }
   }
 
-  private mutating func removeLost(_ blobs: [LiteBlobs.Blob]) {
-    let known = Set(attachments.compactMap(\.digest))
-    let lost = blobs.filter { !known.contains($0.digest) }.map(\.node.offsets)
-      .sorted { $0.lowerBound < $1.lowerBound }
+  private mutating func remove(_ blobs: [LiteBlobs.Blob]) {
+    let lost = blobs.map(\.node.offsets).sorted { $0.lowerBound < $1.lowerBound }
     guard !lost.isEmpty else { return }
     var (kept, end): ([UInt8], Int) = ([], 0)
     kept.reserveCapacity(bytes.count)

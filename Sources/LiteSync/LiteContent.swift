@@ -57,8 +57,7 @@ struct AttachmentProof: Sendable {
   /// Makes a question about bytes that the store has; nil if they are damaged, so that the client has to send them again.
   /// - Throws: the store's other errors.
   init?(of facts: AttachmentFacts, in store: some LiteStore) async throws {
-    let nonce = (0..<Self.nonceBytes).map { _ in UInt8.random(in: .min ... .max)
-    }
+    let nonce = (0..<Self.nonceBytes).map { _ in UInt8.random(in: .min ... .max) }
     var hash = Insecure.SHA1()
     hash.update(data: [UInt8(nonce.count)] + nonce)
     do {

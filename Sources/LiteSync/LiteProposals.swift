@@ -114,8 +114,7 @@ package typealias LiteMerging = @Sendable (DocumentBody) -> Bool
 extension String {
   /// The parts of a version vector, or of a history; ``LiteNames/most`` at most.
   var versions: [String] {
-    utf8.split(maxSplits: LiteNames.most) { byte in
-      byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: " ")
-    }.prefix(LiteNames.most).map { String(Substring($0)) }
+    utf8.split(maxSplits: LiteNames.most) { ",; ".utf8.contains($0) }
+      .prefix(LiteNames.most).map { String(Substring($0)) }
   }
 }

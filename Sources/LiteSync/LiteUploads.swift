@@ -64,9 +64,7 @@ struct LiteUploads: Sendable {
 
   private var attachmentBytes: Int {
     var count = foundBytes
-    for asked in asked.values {
-      if case .bytes(let upload) = asked.form { count += upload.heldBytes }
-    }
+    for case .bytes(let upload) in asked.values.map(\.form) { count += upload.heldBytes }
     return count
   }
 
@@ -109,8 +107,8 @@ struct LiteUploads: Sendable {
   /// Removes and returns all that was begun, at the end of the session.
   mutating func takeBegun() -> [AttachmentUpload] {
     var begun = (waiting + complete).flatMap(\.begun)
-    for asked in asked.values {
-      if case .bytes(let upload) = asked.form, upload.isBegun { begun.append(upload) }
+    for case .bytes(let upload) in asked.values.map(\.form) where upload.isBegun {
+      begun.append(upload)
     }
     (waiting, complete, asked) = ([], [], [:])
     (textBytes, foundBytes) = (0, 0)
