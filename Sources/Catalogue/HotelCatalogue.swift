@@ -84,7 +84,7 @@ package final class HotelCatalogue: HotelSearching {
   }
 
   /// The places of the hotels with a name that begins so, those with most hotels first. If there is none, those with a
-  /// name that begins almost so. An empty beginning is that of all names.
+  /// name that is almost so (`PlaceTable`). An empty beginning is that of all names.
   /// - Throws: as ``search(_:)``.
   package func places(
     beginning prefix: String, limit count: Int

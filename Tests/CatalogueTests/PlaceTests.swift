@@ -97,6 +97,17 @@ import Testing
     }
   }
 
+  @Test func aPlaceOfJustThatNameComesFirst() async throws {
+    let rows = [
+      Rows.hotel(1, "A", #""city":"Yorkville""#), Rows.hotel(2, "B", #""city":"Yorkville""#),
+      Rows.hotel(3, "C", #""city":"York""#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      let page = try await fixture.catalogue.places(beginning: "york", limit: 10)
+      #expect(page.places.map(\.name) == ["York", "Yorkville"])
+    }
+  }
+
   @Test func aReplacedHotelCountsInItsNewPlaceOnly() async throws {
     let rows = [
       Rows.hotel(1, "A", #""city":"Bath","geo":{"lat":51.4,"lon":-2.4}"#),
