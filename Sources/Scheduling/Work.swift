@@ -7,6 +7,8 @@ package protocol MemoryAccount: AnyObject, Sendable {
   /// - Parameter count: the bytes so far.
   /// - Returns: whether there is memory for them.
   func reserveAnswer(_ count: Int) -> Bool
+  /// Gives these bytes back.
+  func releaseAnswer()
 }
 
 /// The work for one request: the account that pays, the cost so far, and whether the request has ended.
@@ -245,11 +247,12 @@ package final class Work: Sendable {
     if nanoseconds >= Self.halfClosedLimit { end(.gone) }
   }
 
-  /// Resets the cost. A request that waits for changes calls it when they come, so that the cost of earlier changes
-  /// does not count.
+  /// Resets the cost, and gives memory back. A request that waits for changes calls it when they come, so that those before
+  /// do not count.
   package func resetCost() {
     used.store(0, ordering: .relaxed)
     moved.store(0, ordering: .relaxed)
+    memory.withLock { $0 }?.releaseAnswer()
   }
 
   /// In how many seconds the account is no longer overdrawn if it spends nothing more; at least 1.

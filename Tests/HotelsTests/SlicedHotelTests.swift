@@ -145,6 +145,7 @@ import Testing
     let most: Int
     init(_ most: Int) { self.most = most }
     func reserveAnswer(_ count: Int) -> Bool { count <= most }
+    func releaseAnswer() {}
   }
 
   @Test func longListIsReadOnlyIfThereIsMemoryForIt() async throws {
