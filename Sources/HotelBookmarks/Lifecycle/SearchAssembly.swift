@@ -103,18 +103,16 @@ struct SearchAssembly: Sendable {
     _ setting: UpstreamSetting, _ url: UpstreamURL, _ name: String, _ client: UpstreamClient,
     _ credentials: UpstreamCredentials, _ logger: Logger
   ) -> any RemoteUpstream {
+    let (dialect, index): (any QueryDialect, String)
     switch setting {
     case .embedded, .travelSample:
       return TravelSampleUpstream(client: client, baseURL: url, name: name, logger: logger)
-    case .couchbase(_, let index):
-      return QueryUpstream.couchbase(
-        client: client, baseURL: url, index: index,
-        authorization: credentials.authorization(for: url), name: name, logger: logger)
-    case .openSearch(_, let index):
-      return QueryUpstream.openSearch(
-        client: client, baseURL: url, index: index,
-        authorization: credentials.authorization(for: url), name: name, logger: logger)
+    case .couchbase(_, let name): (dialect, index) = (CouchbaseDialect(), name)
+    case .openSearch(_, let name): (dialect, index) = (OpenSearchDialect(), name)
     }
+    return QueryUpstream(
+      client: client, baseURL: url, dialect: dialect, index: index,
+      authorization: credentials.authorization(for: url), name: name, logger: logger)
   }
 
   private static func url(of setting: UpstreamSetting) throws(SettingsError) -> UpstreamURL {

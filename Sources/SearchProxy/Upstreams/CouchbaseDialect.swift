@@ -1,18 +1,18 @@
-import Hotels
-import JSON
+package import Hotels
+package import JSON
 
 /// Couchbase's Search Service: a conjunction of disjunctions of phrases, with stored fields in the hits.
 ///
 /// Source: Couchbase Server documentation, "Search Request JSON Properties" and "Search Response Objects". The
 /// query is the same as that of the travel-sample back ends, which build it with their SDKs.
-struct CouchbaseDialect: QueryDialect {
-  static let probePath = "/api/ping"
+package struct CouchbaseDialect: QueryDialect {
+  package let probePath = "/api/ping"
   /// The engine's own time limit, in milliseconds. The client's deadline is a little longer.
   private static let timeout = 1_500
 
-  func path(index: String) -> String { "/api/index/\(index)/query" }
+  package func path(index: String) -> String { "/api/index/\(index)/query" }
 
-  func body(for query: HotelQuery) -> [UInt8] {
+  package func body(for query: HotelQuery) -> [UInt8] {
     let conjuncts = HotelFields.searched(by: query).map { Self.phrases($0.text, in: $0.fields) }
     let all: JSONValue = ["match_all": [:]]
     return Self.request(
@@ -20,11 +20,11 @@ struct CouchbaseDialect: QueryDialect {
       from: query.offset)
   }
 
-  func body(for id: HotelID) -> [UInt8] {
+  package func body(for id: HotelID) -> [UInt8] {
     Self.request(["ids": [.string(id.text)]], size: 1, from: 0)
   }
 
-  func page(_ root: JSONNode, for query: HotelQuery) throws(SearchError) -> HotelPage {
+  package func page(_ root: JSONNode, for query: HotelQuery) throws(SearchError) -> HotelPage {
     guard let status = root["status"], let failed = status["failed"]?.int else {
       throw .badAnswer("the answer has no status")
     }

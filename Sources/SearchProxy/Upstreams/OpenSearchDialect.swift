@@ -1,19 +1,19 @@
-import Hotels
-import JSON
+package import Hotels
+package import JSON
 
 /// OpenSearch and Elasticsearch: phrases, each over several fields, with whole documents in the hits.
 ///
 /// Source: OpenSearch documentation, "Search API", "Multi-match queries: phrase", "Retrieve specific fields".
-struct OpenSearchDialect: QueryDialect {
-  static let probePath = "/"
+package struct OpenSearchDialect: QueryDialect {
+  package let probePath = "/"
   /// The engine returns no hits beyond this position (`index.max_result_window`).
   private static let window = 10_000
 
   /// The path always selects the same copies of the index. The order of hotels with equal scores differs between
   /// copies ("Search API", `preference`), so pages would repeat and skip some.
-  func path(index: String) -> String { "/\(index)/_search?preference=hotel-bookmarks" }
+  package func path(index: String) -> String { "/\(index)/_search?preference=hotel-bookmarks" }
 
-  func body(for query: HotelQuery) -> [UInt8] {
+  package func body(for query: HotelQuery) -> [UInt8] {
     let must = HotelFields.searched(by: query).map { Self.phrase($0.text, in: $0.fields) }
     let all: JSONValue = ["match_all": [:]]
     return Self.request(
@@ -22,11 +22,11 @@ struct OpenSearchDialect: QueryDialect {
       from: min(query.offset, Self.window))
   }
 
-  func body(for id: HotelID) -> [UInt8] {
+  package func body(for id: HotelID) -> [UInt8] {
     Self.request(["ids": ["values": [.string(id.text)]]], size: 1, from: 0)
   }
 
-  func page(_ root: JSONNode, for query: HotelQuery) throws(SearchError) -> HotelPage {
+  package func page(_ root: JSONNode, for query: HotelQuery) throws(SearchError) -> HotelPage {
     guard let timedOut = root["timed_out"]?.bool, let failed = root["_shards"]?["failed"]?.int,
       let hits = root["hits"]?["hits"], hits.kind == .array
     else { throw .badAnswer("the answer has no hits") }

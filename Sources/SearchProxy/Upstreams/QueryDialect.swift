@@ -1,10 +1,10 @@
-import Hotels
-import JSON
+package import Hotels
+package import JSON
 
 /// The requests and answers of a search engine that takes queries as JSON over HTTP.
-protocol QueryDialect: Sendable {
+package protocol QueryDialect: Sendable {
   /// The path of a cheap request that shows whether the engine answers.
-  static var probePath: String { get }
+  var probePath: String { get }
   /// The path of a search in an index. The index's name must be encoded as one segment.
   func path(index: String) -> String
   func body(for query: HotelQuery) -> [UInt8]

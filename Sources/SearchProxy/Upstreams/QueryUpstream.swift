@@ -14,30 +14,14 @@ package struct QueryUpstream: RemoteUpstream {
   private let meter: UpstreamMeter
   private let readiness: Readiness
 
-  /// Couchbase's Search Service.
-  /// - Parameter index: the index's name, with its bucket and scope for a scoped one
+  /// Makes an upstream.
+  /// - Parameter dialect: Couchbase's Search Service, OpenSearch or Elasticsearch.
+  /// - Parameter index: the index's name. Couchbase's scoped ones have their bucket and scope in it
   ///   (`travel-sample.inventory.hotels`).
   /// - Parameter authorization: the value of `Authorization`; nil for none.
-  package static func couchbase(
-    client: UpstreamClient, baseURL: UpstreamURL, index: String, authorization: String?,
-    name: String, logger: Logger
-  ) -> QueryUpstream {
-    QueryUpstream(client, baseURL, CouchbaseDialect(), index, authorization, name, logger)
-  }
-
-  /// OpenSearch or Elasticsearch.
-  /// - Parameter index: the index's name.
-  /// - Parameter authorization: the value of `Authorization`; nil for none.
-  package static func openSearch(
-    client: UpstreamClient, baseURL: UpstreamURL, index: String, authorization: String?,
-    name: String, logger: Logger
-  ) -> QueryUpstream {
-    QueryUpstream(client, baseURL, OpenSearchDialect(), index, authorization, name, logger)
-  }
-
-  private init<Dialect: QueryDialect>(
-    _ client: UpstreamClient, _ baseURL: UpstreamURL, _ dialect: Dialect, _ index: String,
-    _ authorization: String?, _ name: String, _ logger: Logger
+  package init(
+    client: UpstreamClient, baseURL: UpstreamURL, dialect: any QueryDialect, index: String,
+    authorization: String?, name: String, logger: Logger
   ) {
     self.client = client
     self.baseURL = baseURL
@@ -46,7 +30,7 @@ package struct QueryUpstream: RemoteUpstream {
     self.logger = logger
     path = dialect.path(index: PathSegment.encode(index))
     meter = UpstreamMeter(upstream: name)
-    let probe = baseURL.url(of: Dialect.probePath)
+    let probe = baseURL.url(of: dialect.probePath)
     readiness = Readiness(now: { .now }) { await client.readiness(of: probe) }
   }
 
