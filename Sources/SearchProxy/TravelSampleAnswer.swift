@@ -15,13 +15,7 @@ extension TravelSampleAnswer {
   /// - Throws: ``SearchError`` with code `badAnswer` for an answer that reports an error, has no part of a search
   ///   answer, or has rows but not one valid hotel.
   init(_ bytes: [UInt8], limits: JSONLimits) throws(SearchError) {
-    let root: JSONNode
-    do {
-      root = try ParsedJSON(bytes, limits: limits).root
-    } catch {
-      throw .badAnswer(error.debugDescription)
-    }
-    guard root.kind == .object else { throw .badAnswer("the answer is not an object") }
+    let root = try UpstreamAnswer.object(bytes, limits)
     guard let data = root["data"], !data.isNull else {
       if let fault = Self.fault(of: root) { throw .badAnswer(fault) }
       self.init(hotels: [], skippedRows: 0)

@@ -42,18 +42,11 @@ package final class TravelSampleUpstream: RemoteUpstream {
   package func search(_ query: HotelQuery) async throws(SearchError) -> HotelPage {
     if let page = answerWithoutAsking(query) { return page }
     let (description, location) = (SearchTerm(query.description), SearchTerm(query.location))
-    let started = ContinuousClock.now
-    do throws(SearchError) {
-      let answer = try await Deadline.within(client.timeouts.total) { () throws(SearchError) in
-        try await self.ask(description, location)
-      }
-      meter.count(.ok, started: started)
-      note(skippedRows: answer.skippedRows)
-      return Self.page(of: answer.hotels, for: query)
-    } catch {
-      meter.count(error, started: started, logger)
-      throw error
+    let answer = try await meter.search(within: client.timeouts.total, logger) {
+      () throws(SearchError) in try await self.ask(description, location)
     }
+    note(skippedRows: answer.skippedRows)
+    return Self.page(of: answer.hotels, for: query)
   }
 
   /// An empty page for a text that has no word which a path can contain (`.`, `..`, `*`). Such a text matches no

@@ -1,4 +1,5 @@
 import Hotels
+import JSON
 
 /// An upstream's answer, completely read and within the limits.
 struct UpstreamAnswer: Sendable {
@@ -31,6 +32,19 @@ struct UpstreamAnswer: Sendable {
     }
     guard (200..<300).contains(status) else { throw .badAnswer("status \(status)") }
     guard mayBeJSON else { throw .badAnswer("the answer is not JSON") }
+  }
+
+  /// Parses the content of an answer, which must be an object.
+  /// - Throws: `badAnswer`.
+  static func object(_ content: [UInt8], _ limits: JSONLimits) throws(SearchError) -> JSONNode {
+    let root: JSONNode
+    do {
+      root = try ParsedJSON(content, limits: limits).root
+    } catch {
+      throw .badAnswer(error.debugDescription)
+    }
+    guard root.kind == .object else { throw .badAnswer("the answer is not an object") }
+    return root
   }
 
   /// Whether a second attempt makes sense: a gateway answered (502, 503, 504) without a `Retry-After`.

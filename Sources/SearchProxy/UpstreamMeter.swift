@@ -55,18 +55,29 @@ struct UpstreamMeter: Sendable {
     duration.recordNanoseconds(seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
   }
 
-  /// Counts a failed search, and logs it unless its caller left. It must be called in the search's own task.
-  func count(_ error: SearchError, started: ContinuousClock.Instant, _ logger: Logger) {
-    let outcome = Outcome(error)
-    count(outcome, started: started)
-    guard outcome != .cancelled else { return }
-    logger.warning(
-      "Upstream search failed",
-      metadata: [
-        UpstreamLogKey.upstream.rawValue: "\(upstream)",
-        UpstreamLogKey.code.rawValue: "\(error.code.rawValue)",
-        UpstreamLogKey.detail.rawValue: "\(error.detail)",
-      ])
+  /// Runs a search within a time limit and counts it. A failed one is logged unless its caller left.
+  func search<Value: Sendable>(
+    within limit: Duration, _ logger: Logger,
+    _ search: @escaping @Sendable () async throws(SearchError) -> Value
+  ) async throws(SearchError) -> Value {
+    let started = ContinuousClock.now
+    do throws(SearchError) {
+      let value = try await Deadline.within(limit, search)
+      count(.ok, started: started)
+      return value
+    } catch {
+      let outcome = Outcome(error)
+      count(outcome, started: started)
+      guard outcome != .cancelled else { throw error }
+      logger.warning(
+        "Upstream search failed",
+        metadata: [
+          UpstreamLogKey.upstream.rawValue: "\(upstream)",
+          UpstreamLogKey.code.rawValue: "\(error.code.rawValue)",
+          UpstreamLogKey.detail.rawValue: "\(error.detail)",
+        ])
+      throw error
+    }
   }
 
   /// Counts a redirect that was not followed because it leaves the origin, or a connection that was not used

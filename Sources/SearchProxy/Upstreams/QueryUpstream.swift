@@ -51,16 +51,8 @@ package struct QueryUpstream: RemoteUpstream {
   private func ask(
     _ body: [UInt8], for query: HotelQuery
   ) async throws(SearchError) -> HotelPage {
-    let started = ContinuousClock.now
-    do throws(SearchError) {
-      let page = try await Deadline.within(client.timeouts.total) { () throws(SearchError) in
-        try await answer(body, for: query)
-      }
-      meter.count(.ok, started: started)
-      return page
-    } catch {
-      meter.count(error, started: started, logger)
-      throw error
+    try await meter.search(within: client.timeouts.total, logger) { () throws(SearchError) in
+      try await answer(body, for: query)
     }
   }
 
@@ -75,14 +67,7 @@ package struct QueryUpstream: RemoteUpstream {
       throw .badAnswer("redirect")
     }
     try answer.requireJSON()
-    let root: JSONNode
-    do {
-      let limits = JSONLimits(maximumBytes: client.maximumAnswerBytes)
-      root = try ParsedJSON(answer.body, limits: limits).root
-    } catch {
-      throw .badAnswer(error.debugDescription)
-    }
-    guard root.kind == .object else { throw .badAnswer("the answer is not an object") }
-    return try dialect.page(root, for: query)
+    let limits = JSONLimits(maximumBytes: client.maximumAnswerBytes)
+    return try dialect.page(UpstreamAnswer.object(answer.body, limits), for: query)
   }
 }
