@@ -31,7 +31,7 @@ struct UpstreamMeter: Sendable {
   }
 
   private let upstream: String
-  private let calls: [Outcome: Counter]
+  private let calls: CounterTable<Outcome>
   private let duration: Timer
   private let blocked: Counter
   private let skipped: Counter
@@ -39,18 +39,14 @@ struct UpstreamMeter: Sendable {
   init(upstream name: String) {
     self.upstream = name
     let upstream = ("upstream", name)
-    calls = Dictionary(
-      uniqueKeysWithValues: Outcome.allCases.map {
-        let dimensions = [upstream, ("outcome", $0.rawValue)]
-        return ($0, Counter(label: "upstream_calls_total", dimensions: dimensions))
-      })
+    calls = CounterTable("upstream_calls_total", by: "outcome", of: Outcome.allCases, upstream)
     duration = Timer(label: "upstream_call_duration_seconds", dimensions: [upstream])
     blocked = Counter(label: "ssrf_blocked_total", dimensions: [upstream])
     skipped = Counter(label: "upstream_rows_skipped_total", dimensions: [upstream])
   }
 
   func count(_ outcome: Outcome, started: ContinuousClock.Instant) {
-    calls[outcome]?.increment()
+    calls.count(outcome)
     let (seconds, attoseconds) = (ContinuousClock.now - started).components
     duration.recordNanoseconds(seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
   }

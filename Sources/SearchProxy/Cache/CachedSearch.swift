@@ -24,7 +24,8 @@ package final class CachedSearch: HotelSearching {
   let isRecovering: @Sendable () -> Bool
   let now: @Sendable () -> Timestamp
   let logger: Logger
-  let meter = SearchCacheMeter()
+  let meter = CounterTable(
+    "search_cache_total", by: "result", of: SearchCacheOutcome.allCases)
   let searches = RequestCoalescer<String, Result<Fetched, SearchError>>()
   let lookUps = RequestCoalescer<HotelID, Result<Hotel?, SearchError>>()
   let recoveryBulkhead = Bulkhead(

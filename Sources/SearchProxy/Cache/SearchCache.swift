@@ -1,7 +1,6 @@
 import Documents
 import Hotels
 package import Logging
-import Metrics
 import SQLite
 import Scheduling
 
@@ -219,20 +218,7 @@ private struct Contents {
 /// `fresh`: answered from the cache. `stale`: answered from an old answer while another is fetched or the upstream
 /// recovers. `stale_if_error`: answered from an old answer because the upstream did not answer. `miss`: the
 /// upstream was asked. `coalesced`: the search joined a running call.
-struct SearchCacheMeter: Sendable {
-  enum Outcome: String, CaseIterable {
-    case fresh, stale, miss, coalesced
-    case staleIfError = "stale_if_error"
-  }
-
-  private let counters: [Outcome: Counter]
-
-  init() {
-    counters = Dictionary(
-      uniqueKeysWithValues: Outcome.allCases.map {
-        ($0, Counter(label: "search_cache_total", dimensions: [("result", $0.rawValue)]))
-      })
-  }
-
-  func count(_ outcome: Outcome) { counters[outcome]?.increment() }
+enum SearchCacheOutcome: String, CaseIterable {
+  case fresh, stale, miss, coalesced
+  case staleIfError = "stale_if_error"
 }

@@ -224,32 +224,24 @@ struct ResilienceMeter: Sendable {
     case refused, crowded, retried
   }
 
-  private let decisions: [Decision: Counter]
-  private let changes: [CircuitBreaker.State: Counter]
+  private let decisions: CounterTable<Decision>
+  private let changes: CounterTable<CircuitBreaker.State>
   private let isOpen: Gauge
 
   init(upstream name: String) {
     let upstream = ("upstream", name)
-    decisions = Dictionary(
-      uniqueKeysWithValues: Decision.allCases.map {
-        (
-          $0,
-          Counter(label: "upstream_guard_total", dimensions: [upstream, ("decision", $0.rawValue)])
-        )
-      })
-    changes = Dictionary(
-      uniqueKeysWithValues: [CircuitBreaker.State.open, .closed].map {
-        let dimensions = [upstream, ("state", $0.rawValue)]
-        return ($0, Counter(label: "upstream_breaker_changes_total", dimensions: dimensions))
-      })
+    decisions = CounterTable(
+      "upstream_guard_total", by: "decision", of: Decision.allCases, upstream)
+    changes = CounterTable(
+      "upstream_breaker_changes_total", by: "state", of: [.open, .closed], upstream)
     isOpen = Gauge(label: "upstream_breaker_open", dimensions: [upstream])
     isOpen.record(0)
   }
 
-  func count(_ decision: Decision) { decisions[decision]?.increment() }
+  func count(_ decision: Decision) { decisions.count(decision) }
 
   func note(_ state: CircuitBreaker.State) {
-    changes[state]?.increment()
+    changes.count(state)
     isOpen.record(state == .closed ? 0 : 1)
   }
 }

@@ -6,7 +6,9 @@ package import JSON
 /// Source: Couchbase Server documentation, "Search Request JSON Properties" and "Search Response Objects". The
 /// query is the same as that of the travel-sample back ends, which build it with their SDKs.
 package struct CouchbaseDialect: QueryDialect {
-  package let probePath = "/api/ping"
+  package var probePath: String { "/api/ping" }
+
+  package init() {}
   /// The engine's own time limit, in milliseconds. The client's deadline is a little longer.
   private static let timeout = 1_500
 

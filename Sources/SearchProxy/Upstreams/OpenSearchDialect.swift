@@ -5,7 +5,9 @@ package import JSON
 ///
 /// Source: OpenSearch documentation, "Search API", "Multi-match queries: phrase", "Retrieve specific fields".
 package struct OpenSearchDialect: QueryDialect {
-  package let probePath = "/"
+  package var probePath: String { "/" }
+
+  package init() {}
   /// The engine returns no hits beyond this position (`index.max_result_window`).
   private static let window = 10_000
 
