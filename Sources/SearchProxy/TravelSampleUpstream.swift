@@ -137,19 +137,14 @@ package final class TravelSampleUpstream: RemoteUpstream {
 }
 
 /// The two generations of the travel-sample back end. They differ in the path and in the rows.
-enum TravelSampleGeneration: Sendable {
+enum TravelSampleGeneration: String, Sendable {
   /// `/api/hotel/{description}/{location}/`: rows with an `id` and one field for each part of the address.
-  case v1
+  case v1 = "/api/hotel/"
   /// `/api/hotels/{description}/{location}/`: rows with name, description and one joined address, without an `id`.
-  case v2
+  case v2 = "/api/hotels/"
 
   /// The collection's path, with a slash at both ends.
-  var path: String {
-    switch self {
-    case .v1: "/api/hotel/"
-    case .v2: "/api/hotels/"
-    }
-  }
+  var path: String { rawValue }
 
   /// The path of a search. The slash at the end avoids a redirect by Flask.
   /// - Parameter description: an encoded path segment.

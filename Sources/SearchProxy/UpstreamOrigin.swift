@@ -30,14 +30,14 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
     } else if starts(bytes, with: "http://") {
       scheme = .http
     } else {
-      throw UpstreamURLError(.badScheme)
+      throw .badScheme
     }
     let afterScheme = bytes.dropFirst(scheme.rawValue.utf8.count + 3)
     if afterScheme.contains(UInt8(ascii: "?")) || afterScheme.contains(UInt8(ascii: "#")) {
-      throw UpstreamURLError(.hasQueryOrFragment)
+      throw .hasQueryOrFragment
     }
     let authority = afterScheme.prefix { $0 != UInt8(ascii: "/") }
-    if authority.contains(UInt8(ascii: "@")) { throw UpstreamURLError(.hasUserInformation) }
+    if authority.contains(UInt8(ascii: "@")) { throw .hasUserInformation }
     let (host, port) = try hostAndPort(authority)
     let origin = Self(scheme: scheme, host: host, port: port ?? scheme.defaultPort)
     return (origin, rest: afterScheme.dropFirst(authority.count))
@@ -52,19 +52,15 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
   ) throws(UpstreamURLError) -> (String, UInt16?) {
     let host: ArraySlice<UInt8>
     if authority.first == UInt8(ascii: "[") {
-      guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else {
-        throw UpstreamURLError(.badHost)
-      }
+      guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { throw .badHost }
       host = authority[...end]
       let address = host.dropFirst().dropLast()
       guard address.contains(UInt8(ascii: ":")), address.allSatisfy(isAllowedInAddress) else {
-        throw UpstreamURLError(.badHost)
+        throw .badHost
       }
     } else {
       host = authority.prefix { $0 != UInt8(ascii: ":") }
-      guard !host.isEmpty, host.allSatisfy(isAllowedInName) else {
-        throw UpstreamURLError(.badHost)
-      }
+      guard !host.isEmpty, host.allSatisfy(isAllowedInName) else { throw .badHost }
     }
     let rest = authority.dropFirst(host.count)
     let name = String(decoding: host.map(lower), as: UTF8.self)
@@ -72,7 +68,7 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
     let digits = rest.dropFirst()
     guard colon == UInt8(ascii: ":"), digits.allSatisfy({ (0x30...0x39).contains($0) }),
       let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
-    else { throw UpstreamURLError(.badPort) }
+    else { throw .badPort }
     return (name, port)
   }
 

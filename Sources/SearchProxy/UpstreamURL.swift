@@ -20,7 +20,7 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
       .dropFirst()
     {
       guard !segment.isEmpty, !Self.isDots(segment), segment.allSatisfy(Self.isAllowedInPath) else {
-        throw UpstreamURLError(.badPath)
+        throw .badPath
       }
     }
     self.origin = origin
@@ -47,32 +47,23 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Why a text is not a valid URL of an upstream. For the operator who configures it.
-package struct UpstreamURLError: Error, Sendable, Equatable, CustomDebugStringConvertible {
-  /// What is wrong; a closed set.
-  package enum Code: String, Sendable, CaseIterable {
-    /// Neither `http://` nor `https://`.
-    case badScheme
-    /// A user name or password. Credentials have a setting of their own.
-    case hasUserInformation
-    /// No host, or one with characters that no host may have.
-    case badHost
-    /// A port outside 1 to 65535.
-    case badPort
-    /// A path with a dot segment, an empty segment, or a character that is or must be
-    /// percent-encoded.
-    case badPath
-    case hasQueryOrFragment
-  }
-
-  package let code: Code
-
-  package init(_ code: Code) {
-    self.code = code
-  }
+package enum UpstreamURLError: String, Error, CustomDebugStringConvertible {
+  /// Neither `http://` nor `https://`.
+  case badScheme
+  /// A user name or password. Credentials have a setting of their own.
+  case hasUserInformation
+  /// No host, or one with characters that no host may have.
+  case badHost
+  /// A port outside 1 to 65535.
+  case badPort
+  /// A path with a dot segment, an empty segment, or a character that is or must be
+  /// percent-encoded.
+  case badPath
+  case hasQueryOrFragment
 
   /// A sentence for the operator. It never repeats the URL, which may contain a password.
   package var reason: String {
-    switch code {
+    switch self {
     case .badScheme: "An upstream's URL must start with http:// or https://"
     case .hasUserInformation: "An upstream's URL must not hold a user name or password"
     case .badHost: "An upstream's URL needs a host of letters, digits, dots and hyphens, or [IPv6]"
@@ -82,5 +73,5 @@ package struct UpstreamURLError: Error, Sendable, Equatable, CustomDebugStringCo
     }
   }
 
-  package var debugDescription: String { "UpstreamURLError(\(code.rawValue): \(reason))" }
+  package var debugDescription: String { "UpstreamURLError(\(rawValue): \(reason))" }
 }

@@ -32,8 +32,8 @@ import Testing
       ("http://upstream/a//b", .badPath), ("http://upstream/..", .badPath),
       ("http://upstream/./a", .badPath), ("http://upstream/%2e%2e/a", .badPath),
       ("http://upstream/a b", .badPath), ("http://upstream/caf\u{e9}", .badPath),
-    ] as [(String, UpstreamURLError.Code)])
-  func anythingElseIsRefused(text: String, code: UpstreamURLError.Code) {
-    #expect(throws: UpstreamURLError(code)) { try UpstreamURL(text) }
+    ] as [(String, UpstreamURLError)])
+  func anythingElseIsRefused(text: String, error: UpstreamURLError) {
+    #expect(throws: error) { try UpstreamURL(text) }
   }
 }
