@@ -61,7 +61,7 @@ extension SelectorCondition {
     case .hasRemainder: SelectorKinds.numbers
     case .matchesPattern: SelectorKinds.strings
     case .beginsWith(let prefix): SelectorPrefix.bounds(prefix)
-    case .exists, .isNotIn, .not: nil
+    case .exists, .not: nil
     }
   }
 

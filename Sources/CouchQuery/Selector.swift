@@ -122,7 +122,6 @@ extension SelectorCondition {
     case .exists(let wanted): return wanted
     case .isType(let name): return name.equalsBytes(of: value.kind.selectorName)
     case .isIn(let values): return value.kind == .array ? nil : values.index(of: value) != nil
-    case .isNotIn(let values): return value.kind == .array ? nil : values.index(of: value) == nil
     case .hasSize(let size): return value.kind == .array && size.int == value.count
     case .hasRemainder(let remainder): return value.number.map { remainder.matches($0) } ?? false
     case .beginsWith(let prefix): return value.string?.utf8.starts(with: prefix.utf8) ?? false
@@ -180,7 +179,6 @@ extension SelectorCondition {
     case .exists(let wanted): ["$exists": .bool(wanted)]
     case .isType(let name): ["$type": .string(name)]
     case .isIn(let values): ["$in": values.source.value]
-    case .isNotIn(let values): ["$nin": values.source.value]
     case .containsAll(let values): ["$all": values.source.value]
     case .hasSize(let size): ["$size": .number(size)]
     case .hasRemainder(let remainder): ["$mod": remainder.source.value]
@@ -189,6 +187,7 @@ extension SelectorCondition {
     case .hasElement(let clause): ["$elemMatch": clause.json]
     case .hasOnlyElements(let clause): ["$allMatch": clause.json]
     case .hasName(let clause): ["$keyMapMatch": clause.json]
+    case .not(.isIn(let values)): ["$nin": values.source.value]
     case .not(let condition): ["$not": condition.json]
     }
   }
@@ -227,7 +226,6 @@ extension SelectorCondition {
   fileprivate func prepared() async throws -> SelectorCondition {
     switch self {
     case .isIn(let values): .isIn(try await values.prepared())
-    case .isNotIn(let values): .isNotIn(try await values.prepared())
     case .containsAll(let values): .containsAll(try await values.prepared())
     case .hasElement(let clause): .hasElement(try await clause.prepared())
     case .hasOnlyElements(let clause): .hasOnlyElements(try await clause.prepared())

@@ -11,7 +11,7 @@ package struct SelectorBudget: Sendable {
     "The selector takes too long: a regular expression over 50 ms in one text, or all over 5 s")
 
   /// Whether the budget is spent. The last result is then invalid.
-  package private(set) var isSpent = false
+  package internal(set) var isSpent = false
 
   /// The time that a regular expression may take in one text.
   let patternLimit: Duration
@@ -48,10 +48,5 @@ package struct SelectorBudget: Sendable {
   mutating func step() {
     steps &+= 1
     if steps & 63 == 0, ThreadTime.now >= end { isSpent = true }
-  }
-
-  /// Marks the budget as spent, because a regular expression took too long.
-  mutating func spend() {
-    isSpent = true
   }
 }

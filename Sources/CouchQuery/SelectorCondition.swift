@@ -10,8 +10,6 @@ indirect enum SelectorCondition: Sendable {
   case isType(String)
   /// `$in`: equal to one of the values, or an array with an element that is equal to one of them.
   case isIn(SelectorValues)
-  /// `$nin`: the opposite of `$in`.
-  case isNotIn(SelectorValues)
   /// `$all`: an array that contains all of the values, or an array that is equal to the only value.
   case containsAll(SelectorValues)
   /// `$size`: an array with this many elements. The argument is kept as written.
@@ -28,7 +26,7 @@ indirect enum SelectorCondition: Sendable {
   case hasOnlyElements(SelectorClause)
   /// `$keyMapMatch`: an object with a member name that matches.
   case hasName(SelectorClause)
-  /// `$not` of a condition for which no operator expresses the opposite.
+  /// `$nin`, and `$not` of a condition for which no operator expresses the opposite.
   case not(SelectorCondition)
 
   /// The condition that is true exactly when this one is false.
@@ -36,8 +34,6 @@ indirect enum SelectorCondition: Sendable {
     switch self {
     case .compares(let comparison, let value): .compares(comparison.negated, value)
     case .exists(let wanted): .exists(!wanted)
-    case .isIn(let values): .isNotIn(values)
-    case .isNotIn(let values): .isIn(values)
     case .not(let condition): condition
     default: .not(self)
     }

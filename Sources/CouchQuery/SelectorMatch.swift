@@ -10,7 +10,6 @@ package struct SelectorMatch: Sendable {
     case clause(SelectorClause, JSONNode, byBytes: Bool)
     /// Whether all clauses match, or any; and how many of them have been examined.
     case clauses([SelectorClause], JSONNode, byBytes: Bool, wantsAll: Bool, done: Int)
-    case condition(SelectorCondition, JSONNode, byBytes: Bool)
     case negation
     /// Whether all elements of an array match, or any.
     case elements(JSONElements, SelectorClause, byBytes: Bool, wantsAll: Bool)
@@ -61,8 +60,6 @@ package struct SelectorMatch: Sendable {
     switch frame {
     case .clause(let clause, let value, let byBytes):
       begin(clause, value, byBytes, budget.patternLimit)
-    case .condition(let condition, let value, let byBytes):
-      begin(condition, value, byBytes, budget.patternLimit)
     case .clauses(let clauses, let value, let byBytes, let wantsAll, let done):
       go(on: clauses, value, byBytes, wantsAll, done)
     case .negation: answer = answer.map { !$0 }
@@ -80,7 +77,7 @@ package struct SelectorMatch: Sendable {
       switch search.next() {
       case .matched?: answer = true
       case .notMatched?: answer = false
-      case .tooCostly?: budget.spend()
+      case .tooCostly?: budget.isSpent = true
       case nil: stack.append(.search(search))
       }
     }
@@ -132,7 +129,6 @@ extension SelectorMatch {
       stack.append(.elements(value.elements, clause, byBytes: byBytes, wantsAll: true))
     case .hasName(let clause): stack.append(.names(value.members, clause, byBytes: byBytes))
     case .isIn(let values): stack.append(.list(value.elements, values))
-    case .isNotIn(let values): stack += [.negation, .list(value.elements, values)]
     case .containsAll(let values):
       let isOne =
         values.source.count == 1
@@ -144,7 +140,7 @@ extension SelectorMatch {
       stack.append(
         .all(value.elements, values, found: [Bool](repeating: false, count: count), missing: count))
     case .not(let condition):
-      stack += [.negation, .condition(condition, value, byBytes: byBytes)]
+      stack += [.negation, .clause(.field(nil, condition), value, byBytes: byBytes)]
     case .compares, .exists, .isType, .hasSize, .hasRemainder, .beginsWith: answer = false
     }
   }

@@ -138,7 +138,7 @@ struct SelectorParser {
       guard let type = argument.string else { throw ServiceError.badArgument(name, argument) }
       return .isType(type)
     case "$in": return .isIn(try list(name, argument))
-    case "$nin": return .isNotIn(try list(name, argument))
+    case "$nin": return .not(.isIn(try list(name, argument)))
     case "$all": return .containsAll(try list(name, argument))
     case "$size":
       guard let size = argument.number, size.isInteger, !size.isNegative || size.int == 0 else {
@@ -163,19 +163,17 @@ struct SelectorParser {
   private mutating func nested(
     _ name: String, _ argument: JSONNode, depth: Int
   ) throws -> SelectorCondition {
+    let make: (SelectorClause) -> SelectorCondition
     switch name {
-    case "$elemMatch", "$allMatch", "$keyMapMatch": break
+    case "$elemMatch": make = SelectorCondition.hasElement
+    case "$allMatch": make = SelectorCondition.hasOnlyElements
+    case "$keyMapMatch": make = SelectorCondition.hasName
     case "$text", "$where", "$geoWithin", "$geoIntersects", "$near", "$nearSphere":
       throw ServiceError.unsupportedOperator(name)
     default: throw ServiceError.invalidOperator(name)
     }
     guard argument.kind == .object else { throw ServiceError.badArgument(name, argument) }
-    let clause = try clause(argument, path: nil, depth: depth)
-    switch name {
-    case "$elemMatch": return .hasElement(clause)
-    case "$allMatch": return .hasOnlyElements(clause)
-    default: return .hasName(clause)
-    }
+    return make(try clause(argument, path: nil, depth: depth))
   }
 
   private mutating func list(
