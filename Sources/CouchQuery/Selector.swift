@@ -120,7 +120,7 @@ extension SelectorCondition {
       return comparison.holds(
         byBytes ? JSONCollation.compareByBytes(value, other) : JSONCollation.compare(value, other))
     case .exists(let wanted): return wanted
-    case .isType(let name): return name.equalsBytes(of: value.kind.selectorName)
+    case .isType(let name): return name.equalsBytes(of: value.kind.rawValue)
     case .isIn(let values): return value.kind == .array ? nil : values.index(of: value) != nil
     case .hasSize(let size): return value.kind == .array && size.int == value.count
     case .hasRemainder(let remainder): return value.number.map { remainder.matches($0) } ?? false
@@ -141,20 +141,6 @@ extension JSONCollation {
     case (_?, nil): 1
     case (nil, _?): -1
     case (nil, nil): compare(left, right)
-    }
-  }
-}
-
-extension JSONNode.Kind {
-  /// The type's name in `$type`.
-  var selectorName: String {
-    switch self {
-    case .null: "null"
-    case .bool: "boolean"
-    case .number: "number"
-    case .string: "string"
-    case .array: "array"
-    case .object: "object"
     }
   }
 }

@@ -1,8 +1,10 @@
 /// A value in a ``ParsedJSON``: a cheap reference into the text, which keeps the whole text alive.
 package struct JSONNode: Sendable {
   /// The kinds of values of RFC 8259 section 3.
-  package enum Kind: Sendable, Equatable {
-    case null, bool, number, string, array, object
+  package enum Kind: String, Sendable {
+    case null
+    case bool = "boolean"
+    case number, string, array, object
   }
 
   let text: JSONText
