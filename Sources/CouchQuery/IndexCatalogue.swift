@@ -7,15 +7,9 @@ package import Stores
 ///
 /// The documents are parsed later, without using the store, because reading their filters can take long.
 package struct IndexSources: Sendable {
-  struct Design: Sendable {
-    let id: DocumentID
-    let revision: RevisionID
-    /// The body; empty when it is too long to define indexes.
-    let body: [UInt8]
-  }
-
-  /// The first design documents by id, at most ``QueryLimits/designDocuments``.
-  private(set) var designs: [Design] = []
+  /// The first design documents by id, at most ``QueryLimits/designDocuments``. The body of one that is too long to
+  /// define indexes is empty.
+  private(set) var designs: [Document] = []
   /// The indexes that have data.
   private(set) var indexes: [IndexID] = []
   /// The range of ids that is still to be read; nil for none.
@@ -32,8 +26,8 @@ package struct IndexSources: Sendable {
   package mutating func read(_ view: any StoreView) throws -> Bool {
     guard range != nil else { return true }
     range = try view.walk(range) { document in
-      let body = document.body.count > QueryLimits.designBytes ? [] : document.body
-      designs.append(Design(id: document.id, revision: document.revision, body: body))
+      let isTooLong = document.body.count > QueryLimits.designBytes
+      designs.append(isTooLong ? document.with([]) : document)
       return designs.count < QueryLimits.designDocuments
     }
     guard range == nil else { return false }
