@@ -74,7 +74,7 @@ enum DesignForm {
   }
 
   private static func unfit(_ path: String, _ kinds: [JSONNode.Kind]) -> ServiceError {
-    let types = kinds.map { $0 == .bool ? "boolean" : "\($0)" }.joined(separator: " or ")
+    let types = kinds.map(\.rawValue).joined(separator: " or ")
     return error("`\(path)` field must have \(types) type")
   }
 
