@@ -5,14 +5,17 @@ import Synchronization
 ///
 /// Unchecked, because the compiler cannot see the lock. Proof: only ``FairQueue``, a value behind the lock of its pool,
 /// semaphore or seats, uses the variables. A line belongs to one queue, because a process has one queue of each name.
-final class AccountLine: @unchecked Sendable {
-  enum Queue: Int, CaseIterable {
+package final class AccountLine: @unchecked Sendable {
+  /// What the waiters of a queue wait for. A process has one queue of each.
+  package enum Queue: Int, Sendable, CaseIterable {
     /// For the ``Seats``.
     case requests
     /// For the threads that work at stores.
     case stores
-    /// For a permit of the ``FairSemaphore`` of this kind.
-    case searches, hashes, databaseReads, databaseWrites
+    /// For a permit of the ``FairSemaphore`` of searches, or of hashes.
+    case searches, hashes
+    /// For a permit to send something to a database: what writes nothing, or what may write.
+    case databaseReads, databaseWrites
   }
 
   /// The line of the parent account; nil on the upper level.

@@ -9,14 +9,6 @@
 /// A permit is the right to run one call. One additional permit is reserved for an account that is not overdrawn and
 /// has no call running yet. Such a caller does not wait for the calls of a caller that makes many.
 package final class FairSemaphore: Sendable {
-  /// What the permits are for. A process has one semaphore of each kind.
-  package enum Kind: Sendable {
-    case searches
-    case hashes
-    /// What is sent to a database: what writes nothing, and what may write.
-    case databaseReads, databaseWrites
-  }
-
   /// What waits for a permit.
   package enum Flow: Sendable {
     /// The calling task's request.
@@ -49,17 +41,15 @@ package final class FairSemaphore: Sendable {
   private let everybody = ProcessorAccount(isLimited: false)
 
   /// Makes a semaphore.
+  /// - Parameter name: what the permits are for. A process has one semaphore of each.
   /// - Parameter permits: how many calls run at once, without the reserved permit.
   /// - Parameter queueLimit: how many callers wait at most.
   /// - Parameter takesProcessor: whether a running call uses a processor on a thread of its own. The calling request's
   ///   server then computes with one seat fewer meanwhile.
-  package init(_ kind: Kind, permits: Int, queueLimit: Int, takesProcessor: Bool = true) {
-    switch kind {
-    case .searches: name = .searches
-    case .hashes: name = .hashes
-    case .databaseReads: name = .databaseReads
-    case .databaseWrites: name = .databaseWrites
-    }
+  package init(
+    _ name: AccountLine.Queue, permits: Int, queueLimit: Int, takesProcessor: Bool = true
+  ) {
+    self.name = name
     count = max(0, permits) + 1
     self.queueLimit = queueLimit
     self.takesProcessor = takesProcessor
