@@ -1,24 +1,15 @@
 import CICU
 
-/// A normal form of Unicode.
+/// A normal form of Unicode. The raw values are those of `cicu_normalize`.
 ///
 /// Source: Unicode Standard Annex 15, "Unicode Normalization Forms".
-package enum NormalForm: Sendable {
+package enum NormalForm: Int32, Sendable {
   /// Normal form C: different encodings of a character, such as a composed and a decomposed "é", become the same.
-  case canonical
+  case canonical = 0
   /// Normal form KC: variants of a character, such as a full-width letter and the plain one, also become the same.
   case compatible
   /// Normal form KD: as KC, and each accent is a character of its own.
   case compatibleDecomposed
-
-  /// ICU's number in `cicu_normalize`.
-  fileprivate var number: Int32 {
-    switch self {
-    case .canonical: 0
-    case .compatible: 1
-    case .compatibleDecomposed: 2
-    }
-  }
 }
 
 extension String {
@@ -36,7 +27,7 @@ extension String {
       var result = [UInt16](repeating: 0, count: capacity)
       let count = Int(
         cicu_normalize(
-          form.number, text, Int32(clamping: text.count), &result,
+          form.rawValue, text, Int32(clamping: text.count), &result,
           Int32(clamping: capacity), &status))
       if status <= 0, (0...capacity).contains(count) {
         return String(decoding: result.prefix(count), as: UTF16.self)
