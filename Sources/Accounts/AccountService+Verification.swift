@@ -1,5 +1,6 @@
 import Documents
 package import IPAddresses
+import Scheduling
 import Stores
 
 /// Verifying names and passwords.
@@ -48,10 +49,11 @@ extension AccountService {
     guard let (name, key, bytes) = proof(username, password) else {
       throw ServiceError.badCredentials
     }
-    let shared = SharedVerifications.Key(proof: key, address: address)
-    return try await verifications.user(of: shared) { [self] in
-      try await verify(name, bytes, from: address)
-    }
+    return try await verifications.run(SharedVerification(proof: key, address: address)) {
+      do { return .success(try await self.verify(name, bytes, from: address)) } catch {
+        return .failure(error)
+      }
+    }.value.get()
   }
 
   /// What an attempt is counted by. All spellings of a name are the same.

@@ -1,6 +1,7 @@
 import Crypto
 package import Documents
 package import IPAddresses
+import Scheduling
 package import Stores
 import Synchronization
 
@@ -41,7 +42,7 @@ package final class AccountService: Sendable {
   let hashing: PasswordHashing
   let proofs: ProofCache
   let renewals = RecentRenewals()
-  let verifications: SharedVerifications
+  let verifications = RequestCoalescer<SharedVerification, Result<VerifiedUser, any Error>>()
   let lockouts: Lockouts
   let guestRate: AddressRate
   /// The rate of KiB that new guests write.
@@ -87,7 +88,6 @@ package final class AccountService: Sendable {
       settings.administrator, epoch: settings.administratorEpoch)
     proofs = ProofCache(
       keys: keys, longest: settings.isShared ? AccountSettings.sharedProofAge : nil, uptime: uptime)
-    verifications = SharedVerifications()
     lockouts = Lockouts(failures: settings.failuresBeforeLockout)
     guestRate = AddressRate(count: settings.guestsPerHour, seconds: 3_600)
     guestBytes = AddressRate(

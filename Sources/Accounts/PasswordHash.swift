@@ -6,7 +6,6 @@ import IPAddresses
 import JSON
 import Scheduling
 import Stores
-import Synchronization
 
 /// A stored password: its hash and the parameters of the hash. It prints as its type name only.
 package struct PasswordHash: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
@@ -128,36 +127,14 @@ struct PasswordHashing: Sendable {
   }
 }
 
-/// Lets simultaneous requests with the same name and password from the same address share one verification. A sync
-/// client opens several connections with Basic credentials at once.
-final class SharedVerifications: Sendable {
-  /// The credentials to verify and the address that they come from.
-  struct Key: Sendable, Hashable {
-    /// Name and password.
-    let proof: ProofKey
-    /// The sender's address.
-    let address: ClientAddress
-  }
-
-  private let running = Mutex<[Key: Task<VerifiedUser, any Error>]>([:])
-
-  /// Joins the verification in progress, or starts one. It continues when its first caller is cancelled, for the
-  /// callers that have joined.
-  func user(
-    of key: Key, _ verify: @escaping @Sendable () async throws -> VerifiedUser
-  ) async throws -> VerifiedUser {
-    let task = running.withLock { running in
-      if let task = running[key] { return task }
-      // The first caller's account is charged for the processor time.
-      let task = Work.shared {
-        defer { self.running.withLock { $0[key] = nil } }
-        return try await verify()
-      }
-      running[key] = task
-      return task
-    }
-    return try await Work.waiting({ try await task.value })
-  }
+/// The credentials of a verification, and the address that they come from. Simultaneous requests with the same ones
+/// share one verification: a sync client opens several connections with Basic credentials at once. The first caller's
+/// account is charged for the processor time.
+struct SharedVerification: Sendable, Hashable {
+  /// Name and password.
+  let proof: ProofKey
+  /// The sender's address.
+  let address: ClientAddress
 }
 
 /// A user, or the administrator, whose name and password were verified.

@@ -1,6 +1,7 @@
 package import Documents
 package import Hotels
 package import Logging
+import Scheduling
 
 /// A search with a cache. A fresh answer is returned without a call. A stale answer is returned while a new one is
 /// fetched in the background. An older answer is returned when the upstream does not answer. Identical simultaneous

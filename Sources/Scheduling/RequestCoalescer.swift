@@ -1,4 +1,3 @@
-import Scheduling
 import Synchronization
 
 /// Work that many callers want at the same time and that is done once. A caller that asks for a key while its work
