@@ -45,22 +45,17 @@ struct OutstandingRequest {
   var sentBytes = 0
 }
 
-/// Tells the connection that a route is about to read a body. Only then a client that waits with its body
-/// (`Expect: 100-continue`, RFC 9110, section 10.1.1) is told to send it.
-package struct BodyWanted: Sendable {
-  package init() {}
-}
-
-/// Tells the connection that a route reads its body as it comes. The body may have any length and take any time, as
-/// long as it arrives at the usual rate. The bytes that have arrived no longer count as memory.
-package struct BodyStreamingStarted: Sendable {
-  package init() {}
-}
-
-/// Tells the connection that a route has done a part of work whose size the client decides, such as one of many
-/// commits. The time to the beginning of its answer begins again.
-package struct RequestProgressed: Sendable {
-  package init() {}
+/// What a route tells its connection.
+package enum RequestEvent: Sendable {
+  /// It is about to read a body. Only then a client that waits with its body (`Expect: 100-continue`, RFC 9110,
+  /// section 10.1.1) is told to send it.
+  case bodyWanted
+  /// It reads its body as it comes. The body may have any length and take any time, as long as it arrives at the usual
+  /// rate. The bytes that have arrived no longer count as memory.
+  case bodyStreamingStarted
+  /// It has done a part of work whose size the client decides, such as one of many commits. The time to the beginning
+  /// of its answer begins again.
+  case progressed
 }
 
 /// Tells the last handler of a connection that its last answer is written, or that there will be none. The requests

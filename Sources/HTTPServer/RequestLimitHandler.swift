@@ -131,15 +131,15 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
-    switch event {
-    case is BodyStreamingStarted: machine.streamBody()
-    case is RequestProgressed: machine.noteProgress(at: context.eventLoop.now)
-    case is BodyWanted:
+    switch event as? RequestEvent {
+    case .bodyStreamingStarted: machine.streamBody()
+    case .progressed: machine.noteProgress(at: context.eventLoop.now)
+    case .bodyWanted:
       if machine.wantBody(at: context.eventLoop.now) {
         write(HTTPResponse(status: .continue), context, nil)
         context.flush()
       }
-    default: return context.triggerUserOutboundEvent(event, promise: promise)
+    case nil: return context.triggerUserOutboundEvent(event, promise: promise)
     }
     promise?.succeed()
   }

@@ -40,7 +40,7 @@ struct CouchDatabaseController: Sendable {
           case .short(let request): try await database.bulkDocuments(request)
           case .long(let request):
             try await database.bulkDocuments(request) { [channel = call.context.channel] in
-              channel.triggerUserOutboundEvent(RequestProgressed(), promise: nil)
+              channel.triggerUserOutboundEvent(RequestEvent.progressed, promise: nil)
             }
           }
         }

@@ -138,7 +138,7 @@ struct Call: Sendable {
   func streamedBody(unpackingTo limit: Int? = nil) throws(Problem) -> StreamedBody {
     let coding = try ContentCoding(self)
     try wantBody()
-    context.channel.triggerUserOutboundEvent(BodyStreamingStarted(), promise: nil)
+    context.channel.triggerUserOutboundEvent(RequestEvent.bodyStreamingStarted, promise: nil)
     return StreamedBody(request.body, coding, unpackingTo: limit)
   }
 
@@ -149,7 +149,7 @@ struct Call: Sendable {
       throw Problem(
         .expectationFailed, "invalid_header", "Expect must be 100-continue or absent")
     }
-    context.channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
+    context.channel.triggerUserOutboundEvent(RequestEvent.bodyWanted, promise: nil)
   }
 
   /// The whole body as it was sent.

@@ -73,7 +73,7 @@ import Testing
     try wire.receive(Wire.put.replacing("100000", with: "100000000"))
     try wire.receive(String(repeating: "x", count: 150_000))
     #expect(admission.bodyBytes == 150_000)
-    try wire.channel.triggerUserOutboundEvent(BodyStreamingStarted()).wait()
+    try wire.channel.triggerUserOutboundEvent(RequestEvent.bodyStreamingStarted).wait()
     #expect(admission.bodyBytes == 0)
     for _ in 0..<300 {
       wire.wait(.seconds(1))

@@ -224,10 +224,10 @@ import Testing
     let wire = try Wire()
     try wire.receive(Wire.put)
     #expect(try wire.sent() == "")
-    try wire.channel.triggerUserOutboundEvent(BodyWanted()).wait()
+    try wire.channel.triggerUserOutboundEvent(RequestEvent.bodyWanted).wait()
     #expect(try wire.sent() == "HTTP/1.1 100 Continue\r\n\r\n")
     try wire.receive("x")
-    try wire.channel.triggerUserOutboundEvent(BodyWanted()).wait()
+    try wire.channel.triggerUserOutboundEvent(RequestEvent.bodyWanted).wait()
     #expect(try wire.sent() == "")
   }
 
