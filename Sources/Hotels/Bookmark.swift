@@ -65,34 +65,19 @@ package struct Bookmark: Sendable {
 }
 
 /// The effect of bookmarking a hotel.
-package enum BookmarkOutcome: Sendable {
-  /// The hotel was not bookmarked and is now.
-  case created(Bookmark)
-  /// The hotel was bookmarked already. Newer facts of the upstream were merged into its document.
-  case updated(Bookmark)
-  /// The hotel was bookmarked already. The given facts replaced everything in its document.
-  case replaced(Bookmark)
-  /// The hotel was bookmarked already with the same facts. Its document did not change.
-  case unchanged(Bookmark)
+package struct BookmarkOutcome: Sendable {
+  package enum Effect: Sendable {
+    /// The hotel was not bookmarked and is now.
+    case created
+    /// The hotel was bookmarked already. Newer facts of the upstream were merged into its document.
+    case updated
+    /// The hotel was bookmarked already. The given facts replaced everything in its document.
+    case replaced
+    /// The hotel was bookmarked already with the same facts. Its document did not change.
+    case unchanged
+  }
 
+  package let effect: Effect
   /// The bookmark as it is now.
-  package var bookmark: Bookmark {
-    switch self {
-    case .created(let bookmark), .updated(let bookmark), .replaced(let bookmark),
-      .unchanged(let bookmark):
-      bookmark
-    }
-  }
-
-  /// Whether the hotel was not bookmarked before.
-  package var isCreated: Bool {
-    guard case .created = self else { return false }
-    return true
-  }
-
-  /// Whether the given facts replaced others.
-  package var isReplaced: Bool {
-    guard case .replaced = self else { return false }
-    return true
-  }
+  package let bookmark: Bookmark
 }

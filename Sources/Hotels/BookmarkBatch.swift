@@ -97,8 +97,9 @@ extension BookmarkEdit {
       let outcome = try add(addition)
       answer.results.append(
         BatchAnswer.Item(
-          id: addition.id, status: former == nil ? 201 : 200, isReplaced: outcome.isReplaced))
-      if case .unchanged = outcome { continue }
+          id: addition.id, status: former == nil ? 201 : 200,
+          isReplaced: outcome.effect == .replaced))
+      if outcome.effect == .unchanged { continue }
       steps.append((addition.id, former, outcome.bookmark.revision))
     }
     for id in batch.remove {

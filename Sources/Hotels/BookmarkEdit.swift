@@ -80,16 +80,19 @@ struct BookmarkEdit {
       guard let body = addition.body else { throw addition.isUnknown }
       join(id)
       try note(addition)
-      return .created(try put(id, body, base: nil, created: now))
+      let bookmark = try put(id, body, base: nil, created: now)
+      return BookmarkOutcome(effect: .created, bookmark: bookmark)
     case .live(let former):
       let isNew = !list.contains(id)
       if isNew { join(id) }
       let body = try body(of: addition, over: former)
       try note(addition)
-      guard let body else { return isNew ? .created(former) : .unchanged(former) }
-      let bookmark = try put(id, body, base: former.revision, created: former.bookmarkedAt)
-      if isNew { return .created(bookmark) }
-      return addition.replaces ? .replaced(bookmark) : .updated(bookmark)
+      let changed = try body.map { body in
+        try put(id, body, base: former.revision, created: former.bookmarkedAt)
+      }
+      let effect: BookmarkOutcome.Effect =
+        changed == nil ? .unchanged : addition.replaces ? .replaced : .updated
+      return BookmarkOutcome(effect: isNew ? .created : effect, bookmark: changed ?? former)
     }
   }
 

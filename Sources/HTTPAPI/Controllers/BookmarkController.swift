@@ -83,13 +83,13 @@ struct BookmarkController: Sendable {
   }
 
   private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> WriteAnswer {
-    let bookmark = outcome.bookmark
+    let (bookmark, isCreated) = (outcome.bookmark, outcome.effect == .created)
     var fields = HTTPFields.tagged(EntityTags.tag(bookmark.revision.description, of: store.name))
-    if outcome.isCreated {
+    if isCreated {
       fields[.location] = store.path + "/bookmarks/" + bookmark.id.text.urlSegment
     }
-    return .json(outcome.isCreated ? .created : .ok, headers: fields) { writer in
-      bookmark.appendMembers(to: &writer, isReplaced: outcome.isReplaced)
+    return .json(isCreated ? .created : .ok, headers: fields) { writer in
+      bookmark.appendMembers(to: &writer, isReplaced: outcome.effect == .replaced)
     }
   }
 
