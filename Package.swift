@@ -375,9 +375,9 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     readers(
       "SearchProxy", ["JSON", "Documents", "Hotels"],
       [
-        "SearchTerm", "TravelSampleAnswer", "UpstreamOrigin", "UpstreamURL",
-        "Upstreams/CouchbaseDialect",
-        "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect", "Upstreams/QueryRows",
+        "SearchTerm", "TravelSampleAnswer", "UpstreamAnswer", "UpstreamOrigin", "UpstreamURL",
+        "Upstreams/CouchbaseDialect", "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect",
+        "Upstreams/QueryRows",
       ]),
     readers("HTTPServer", ["CZlib", "Scheduling"], ["GzipReader", "GzipWriter"]),
     readers(

@@ -149,14 +149,12 @@ extension AccountStore {
 
   /// Removes the remotes of a person: the documents whose ids begin with the person's.
   private func dropRemotes(of person: AccountID) async throws {
-    try await stores.withStore(.named(.remotes), creating: false) { store in
-      _ = try await store?.update(as: .server) { changes in
-        (changes.freesSpace, changes.keepsHistory) = (true, false)
-        for id in try ["push", "pull"].map({ try DocumentID(person.text + "/" + $0) }) {
-          guard let document = try changes.view.document(id), !document.isDeleted else { continue }
-          try changes.delete(id, base: document.revision)
-          changes.write(LocalEdit(.progress(of: id.text), nil))
-        }
+    try await stores.updateIfPresent(.named(.remotes), as: .server) { changes in
+      (changes.freesSpace, changes.keepsHistory) = (true, false)
+      for id in try ["push", "pull"].map({ try DocumentID(person.text + "/" + $0) }) {
+        guard let document = try changes.view.document(id), !document.isDeleted else { continue }
+        try changes.delete(id, base: document.revision)
+        changes.write(LocalEdit(.progress(of: id.text), nil))
       }
     }
   }

@@ -36,36 +36,33 @@ extension AccountStore {
     _ range: DocumentRange, _ start: DocumentWalk<Found>,
     _ take: @escaping @Sendable (inout DocumentWalk<Found>, Document) throws -> Void
   ) async throws -> DocumentWalk<Found> {
-    try await stores.withStore(.system, creating: false) { store in
-      guard let store else { return start }
-      return try await store.read(inSlices: start) { walk, view in
-        while true {
-          let isOver = try unlessDamaged { () -> Bool? in
-            var isOver = false
-            try view.documents(walk.last.map(range.behind) ?? range) { document in
-              try take(&walk, document)
-              walk.last = document.id.text
-              isOver = walk.isFull || view.slice.isOver
-              return !isOver
-            }
-            return isOver
+    try await stores.read(.system, inSlices: start) { walk, view in
+      while true {
+        let isOver = try unlessDamaged { () -> Bool? in
+          var isOver = false
+          try view.documents(walk.last.map(range.behind) ?? range) { document in
+            try take(&walk, document)
+            walk.last = document.id.text
+            isOver = walk.isFull || view.slice.isOver
+            return !isOver
           }
-          if let isOver { return isOver && !walk.isFull ? nil : walk }
-          // The row of the next id, or of the one behind the range, which an engine may read, too, can't be read.
-          let rest = walk.last.map(range.behind) ?? range
-          guard let id = try view.count(rest, among: 1).last else { return walk }
-          let isRead: Void? = try unlessDamaged {
-            guard let found = try view.document(id), range.includesDeleted || !found.isDeleted
-            else { return () }
-            return try take(&walk, found)
-          }
-          if isRead == nil { walk.unreadable += 1 }
-          walk.last = id.text
-          if walk.isFull { return walk }
-          if view.slice.isOver { return nil }
+          return isOver
         }
+        if let isOver { return isOver && !walk.isFull ? nil : walk }
+        // The row of the next id, or of the one behind the range, which an engine may read, too, can't be read.
+        let rest = walk.last.map(range.behind) ?? range
+        guard let id = try view.count(rest, among: 1).last else { return walk }
+        let isRead: Void? = try unlessDamaged {
+          guard let found = try view.document(id), range.includesDeleted || !found.isDeleted
+          else { return () }
+          return try take(&walk, found)
+        }
+        if isRead == nil { walk.unreadable += 1 }
+        walk.last = id.text
+        if walk.isFull { return walk }
+        if view.slice.isOver { return nil }
       }
-    }
+    } ?? start
   }
 
   func openAdoptions() async throws -> OpenAdoptions {

@@ -60,9 +60,7 @@ struct AccountStore: Sendable {
   func read<Value: Sendable>(
     orAbsent absent: Value, _ query: @escaping StoreQuery<Value>
   ) async throws -> Value {
-    try await stores.withStore(.system, creating: false) { store in
-      try await store?.readInline(query) ?? absent
-    }
+    try await stores.readInline(.system, query) ?? absent
   }
 
   static func root(of body: [UInt8]) throws -> JSONNode {

@@ -142,30 +142,27 @@ extension AccountStore {
 
   /// A page of the accounts, read in slices. A damaged account has neither name nor id.
   func users(_ selection: UserSelection) async throws -> UserPage {
-    try await stores.withStore(.system, creating: false) { store in
-      guard let store else { return UserPage() }
-      return try await store.read(inSlices: selection) { selection, view in
-        while true {
-          var ids: [DocumentID] = []
-          let isRead: Void? = try unlessDamaged {
-            try view.documents(selection.rest) { document in
-              ids.append(document.id)
-              return ids.count < Self.idsAtOnce && !view.slice.isOver
-            }
+    try await stores.read(.system, inSlices: selection) { selection, view in
+      while true {
+        var ids: [DocumentID] = []
+        let isRead: Void? = try unlessDamaged {
+          try view.documents(selection.rest) { document in
+            ids.append(document.id)
+            return ids.count < Self.idsAtOnce && !view.slice.isOver
           }
-          if isRead == nil {
-            // The row of the next id, which an engine may read, too, can't be read.
-            let rest = ids.last.map { selection.rest.behind($0.text) } ?? selection.rest
-            if let id = try view.count(rest, among: 1).last { ids.append(id) }
-          }
-          for id in ids {
-            guard selection.take(try Self.listed(id, in: view), id) else { return selection.page }
-            if view.slice.isOver { return nil }
-          }
-          if ids.isEmpty { return selection.page }
         }
+        if isRead == nil {
+          // The row of the next id, which an engine may read, too, can't be read.
+          let rest = ids.last.map { selection.rest.behind($0.text) } ?? selection.rest
+          if let id = try view.count(rest, among: 1).last { ids.append(id) }
+        }
+        for id in ids {
+          guard selection.take(try Self.listed(id, in: view), id) else { return selection.page }
+          if view.slice.isOver { return nil }
+        }
+        if ids.isEmpty { return selection.page }
       }
-    }
+    } ?? UserPage()
   }
 
   private static func listed(

@@ -33,14 +33,14 @@ extension HotelService {
     // A person who signs up or logs in is not authenticated yet.
     let author: Author = if case .user(let id) = user { .user(id) } else { .server }
     let context = WriteContext(author: author)
-    let carried = try await read(guest, inSlices: CarriedStore()) {
+    let carried = try await stores.read(guest, inSlices: CarriedStore()) {
       carried, view in try carried.read(view) ? carried : nil
     }
     guard let carried, !carried.isEmpty, guest != user else {
       return Adoption(bookmarks: 0, isWhole: true)
     }
     let id = LocalID(receipt: guest.key)
-    let entries = try await each(
+    let entries = try await stores.each(
       carried.bookmarks, in: user, HotelUnions.Entry.init(of:in:))
     let unions = HotelUnions(carried.bookmarks, entries ?? [])
     let first = try await change(user, creating: true, carried.bookmarks.map(\.id), as: context) {

@@ -43,7 +43,7 @@ extension HotelService {
   /// - Throws: `store`.
   package func adoptions(in user: StoreName) async throws -> [TakenOver] {
     let now = now()
-    return try await read(user) { view in
+    return try await stores.read(user) { view in
       try view.localValues(Self.receipts, atMost: Self.listedAdoptions) { id, note in
         Self.guest(of: id).flatMap { TakenOver(of: $0, AdoptionReceipt(note), at: now) }
       }.sorted { ($1.time, $1.guest.text) < ($0.time, $0.guest.text) }
@@ -54,7 +54,7 @@ extension HotelService {
   /// - Throws: `store`.
   package func adoption(of guest: AccountID, in user: StoreName) async throws -> TakenOver? {
     let now = now()
-    return try await read(user) { view in
+    return try await stores.read(user) { view in
       try view.local(LocalID(receipt: StoreName.guest(guest).key)).flatMap { note in
         TakenOver(of: guest, AdoptionReceipt(note), at: now)
       }

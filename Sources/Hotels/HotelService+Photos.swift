@@ -22,7 +22,7 @@ extension HotelService {
     _ name: AttachmentName, of id: HotelID, in store: StoreName
   ) async throws -> (photo: Photo, facts: AttachmentFacts)? {
     guard try await bookmark(id, in: store) != nil else { return nil }
-    return try await read(store) { view in
+    return try await stores.read(store) { view in
       guard case .live(let bookmark) = try StoredHotel(id, in: view),
         let photo = bookmark.photos.first(where: { $0.stub.name == name }),
         let key = try view.attachmentKeys(of: id.documentID, bookmark.revision)[name],

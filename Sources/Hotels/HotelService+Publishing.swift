@@ -86,7 +86,7 @@ extension HotelService {
     of ids: [HotelID], in name: StoreName
   ) async throws -> [HotelID: Author] {
     guard !ids.isEmpty else { return [:] }
-    let authors = try await each(ids, in: name) { id, view in
+    let authors = try await stores.each(ids, in: name) { id, view in
       try Self.firstAuthor(of: id.documentID, in: view)
     }
     return Dictionary(zip(ids, authors ?? []), uniquingKeysWith: { $1 }).compactMapValues { $0 }

@@ -78,31 +78,6 @@ package struct HotelService: Sendable {
     return value
   }
 
-  /// Reads one state of a store; nil for an absent store.
-  func read<Value: Sendable>(
-    _ name: StoreName, _ query: @escaping StoreQuery<Value>
-  ) async throws -> Value? {
-    try await stores.withStore(name, creating: false) { try await $0?.read(query) }
-  }
-
-  /// Reads a store in slices; see ``DocumentStore/read(inSlices:_:)``. Nil for an absent store.
-  func read<Progress: Sendable, Value: Sendable>(
-    _ name: StoreName, inSlices progress: Progress,
-    _ step: @escaping @Sendable (inout Progress, any StoreView) throws -> Value?
-  ) async throws -> Value? {
-    try await stores.withStore(name, creating: false) { store in
-      try await store?.read(inSlices: progress, step)
-    }
-  }
-
-  /// What `find` finds for each element, in slices. Nil for an absent store.
-  func each<Element: Sendable, Found: Sendable>(
-    _ elements: [Element], in name: StoreName,
-    _ find: @escaping @Sendable (Element, any StoreView) throws -> Found
-  ) async throws -> [Found]? {
-    try await stores.withStore(name, creating: false) { try await $0?.each(elements, find) }
-  }
-
   // MARK: The mirror: a full copy once, then only the changes
 
   /// What a client's copy lacks.
@@ -112,7 +87,7 @@ package struct HotelService: Sendable {
   package func mirror(
     of name: StoreName, since token: MirrorToken?
   ) async throws -> MirrorPage? {
-    let outcome = try await read(name, inSlices: MirrorReader(since: token)) {
+    let outcome = try await stores.read(name, inSlices: MirrorReader(since: token)) {
       reader, view in try reader.read(view)
     }
     switch outcome {
@@ -126,7 +101,7 @@ package struct HotelService: Sendable {
   /// - Throws: `store`.
   package func allBookmarks(in name: StoreName) async throws -> [Hotel] {
     let bookmarks =
-      try await read(name, inSlices: ListedHotels(nil)) { hotels, view in
+      try await stores.read(name, inSlices: ListedHotels(nil)) { hotels, view in
         try hotels.read(view) ? hotels.found.all : nil
       } ?? []
     var hotels: [Hotel] = []
@@ -163,11 +138,11 @@ extension HotelService {
     let bookmarked = try await bookmarked(among: shown.map(\.id), in: name)
     let hotels = shown.filter { bookmarked.contains($0.id) }
     guard !hotels.isEmpty else { return 0 }
-    return try await stores.withStore(name, creating: false) { store in
-      try await store?.update(loading: Set(hotels.map(\.id.documentID)), as: .server) { changes in
-        for hotel in hotels { try Self.refresh(hotel, in: &changes) }
-        return changes.mutations.count
-      }
+    return try await stores.updateIfPresent(
+      name, loading: Set(hotels.map(\.id.documentID)), as: .server
+    ) { changes in
+      for hotel in hotels { try Self.refresh(hotel, in: &changes) }
+      return changes.mutations.count
     } ?? 0
   }
 
@@ -237,7 +212,7 @@ extension HotelService {
   package func bookmarks(
     in name: StoreName, limit: Int, after cursor: BookmarkCursor? = nil
   ) async throws -> BookmarkPage {
-    try await read(name, inSlices: BookmarkPageReader(limit: limit, after: cursor)) {
+    try await stores.read(name, inSlices: BookmarkPageReader(limit: limit, after: cursor)) {
       reader, view in try reader.read(view)
     } ?? BookmarkPage(bookmarks: [], next: nil, tag: StoreInfo.absentTag)
   }
@@ -248,7 +223,7 @@ extension HotelService {
     among ids: [HotelID], in name: StoreName
   ) async throws -> Set<HotelID> {
     guard !ids.isEmpty else { return [] }
-    return try await read(name, inSlices: ListedHotels(ids)) {
+    return try await stores.read(name, inSlices: ListedHotels(ids)) {
       hotels, view in
       try hotels.read(view) ? Set(hotels.found.all.map(\.id)) : nil
     } ?? []
@@ -258,7 +233,7 @@ extension HotelService {
   /// 8.8.3). Costs one cheap read.
   /// - Throws: `store`.
   package func tag(in name: StoreName) async throws -> String {
-    try await read(name) { view in try view.info().tag } ?? StoreInfo.absentTag
+    try await stores.read(name) { view in try view.info().tag } ?? StoreInfo.absentTag
   }
 }
 

@@ -33,11 +33,9 @@ struct ListDirectory: Sendable {
 
   /// The members of a list, all of one state, read in slices; nil for an absent list.
   func members(of list: AccountID) async throws -> ListMembers? {
-    try await stores.withStore(.system, creating: false) { store in
-      try await store?.read(inSlices: ListMembersReader(list)) { reader, view in
-        try reader.read(view)
-      }.members ?? nil
-    }
+    try await stores.read(.system, inSlices: ListMembersReader(list)) { reader, view in
+      try reader.read(view)
+    }.members ?? nil
   }
 
   /// The record of a list; nil for an absent list. One indexed read.
@@ -65,12 +63,9 @@ struct ListDirectory: Sendable {
 
   /// How many members each of these lists has; 0 for an absent list.
   func memberCounts(of lists: [AccountID]) async throws -> [Int] {
-    try await stores.withStore(.system, creating: false) { store in
-      guard let store else { return lists.map { _ in 0 } }
-      return try await store.each(lists) { list, view in
-        try view.localIDs(ListKeys.range(ListKeys.members(of: list))) { $0 }.count
-      }
-    }
+    try await stores.each(lists, in: .system) { list, view in
+      try view.localIDs(ListKeys.range(ListKeys.members(of: list))) { $0 }.count
+    } ?? lists.map { _ in 0 }
   }
 
   /// The lists of an account, in the order of their ids.
@@ -95,9 +90,7 @@ struct ListDirectory: Sendable {
   func read<Value: Sendable>(
     orAbsent absent: Value, _ query: @escaping StoreQuery<Value>
   ) async throws -> Value {
-    try await stores.withStore(.system, creating: false) { store in
-      try await store?.read(query) ?? absent
-    }
+    try await stores.read(.system, query) ?? absent
   }
 
   // MARK: Reading the records

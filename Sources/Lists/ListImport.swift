@@ -175,9 +175,7 @@ package final class ListImport: Sendable {
 
   /// The mark in an account's own store; nil when no import has filled it.
   static func mark(of account: AccountID, in stores: DatabaseManager) async throws -> [UInt8]? {
-    try await stores.withStore(.user(account), creating: false) { store in
-      try await store?.readInline { view in try view.local(markID)?.body } ?? nil
-    }
+    try await stores.readInline(.user(account)) { view in try view.local(markID)?.body } ?? nil
   }
 }
 

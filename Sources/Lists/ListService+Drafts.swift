@@ -75,20 +75,16 @@ extension ListService {
     guard let document = try? subject.document(in: list),
       let id = try? ListDraft.id(of: document, on: list)
     else { return nil }
-    return try await stores.withStore(.user(author), creating: false) { store in
-      try await store?.readInline { view in
-        try view.document(id).flatMap { ListDraft($0, of: list) }
-      } ?? nil
-    }
+    return try await stores.readInline(.user(author)) { view in
+      try view.document(id).flatMap { ListDraft($0, of: list) }
+    } ?? nil
   }
 
   /// All drafts of an author on a list, in the order of their documents' ids.
   package func drafts(on list: AccountID, of author: AccountID) async throws -> [ListDraft] {
-    try await stores.withStore(.user(author), creating: false) { store in
-      try await store?.read(inSlices: ListDraftsReader(on: list)) { reader, view in
-        try reader.read(view) ? reader.drafts : nil
-      } ?? []
-    }
+    try await stores.read(.user(author), inSlices: ListDraftsReader(on: list)) { reader, view in
+      try reader.read(view) ? reader.drafts : nil
+    } ?? []
   }
 
   /// Discards a draft.
@@ -110,13 +106,12 @@ extension ListService {
     answer: Answering<Void>? = nil
   ) async throws {
     let id = try ListDraft.id(of: draft.document, on: draft.list)
-    try await stores.withStore(.user(author), creating: false) { store in
-      try await store?.update(loading: [id], as: context, answer: answer) { changes in
-        guard let stored = try changes.view.document(id), !stored.isDeleted,
-          stored.revision == draft.revision
-        else { return }
-        try changes.delete(id, base: stored.revision)
-      }
+    try await stores.updateIfPresent(.user(author), loading: [id], as: context, answer: answer) {
+      changes in
+      guard let stored = try changes.view.document(id), !stored.isDeleted,
+        stored.revision == draft.revision
+      else { return }
+      try changes.delete(id, base: stored.revision)
     }
   }
 
@@ -148,12 +143,10 @@ extension ListService {
       let drafts = try await drafts(on: list, of: author)
       guard !drafts.isEmpty else { break }
       let ids = try drafts.map { try ListDraft.id(of: $0.document, on: list) }
-      try await stores.withStore(.user(author), creating: false) { store in
-        try await store?.update(loading: Set(ids), as: context) { changes in
-          for id in ids {
-            guard let tree = try changes.view.newest(id) else { continue }
-            changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
-          }
+      try await stores.updateIfPresent(.user(author), loading: Set(ids), as: context) { changes in
+        for id in ids {
+          guard let tree = try changes.view.newest(id) else { continue }
+          changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
         }
       }
       try await Slice.giveWay()

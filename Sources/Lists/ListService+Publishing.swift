@@ -124,16 +124,14 @@ extension ListService {
     of document: DocumentID, on list: AccountID, by author: AccountID
   ) async throws {
     let id = try ListDraft.id(of: document, on: list)
-    let draft = try await stores.withStore(.user(author), creating: false) { store in
-      try await store?.readInline { view in
+    let draft =
+      try await stores.readInline(.user(author)) { view in
         try view.document(id).flatMap { ListDraft($0, of: list) }
       } ?? nil
-    }
     guard let draft else { return }
     let receipt = PublishedDraft(draft, by: author)
-    let known = try await stores.withStore(.list(list), creating: false) { store in
-      try await store?.readInline { view in try view.local(receipt.id)?.body } ?? nil
-    }
+    let known =
+      try await stores.readInline(.list(list)) { view in try view.local(receipt.id)?.body } ?? nil
     if known == receipt.mark { try await remove(draft, of: author, as: .server) }
   }
 }

@@ -149,10 +149,8 @@ package struct Observer: Sendable {
     guard let position = try await position(in: store) else { return ([], true) }
     let (filter, known) = (filter, forgotten[store])
     let page = try await besideDamage(in: store) {
-      try await lists.stores.withStore(store, creating: false) { store in
-        try await store?.read { view in
-          try ObservedPage(after: position, knowing: known, filter, in: view)
-        }
+      try await lists.stores.read(store) { view in
+        try ObservedPage(after: position, knowing: known, filter, in: view)
       }
     }
     guard let page else { return ([], true) }
@@ -203,9 +201,9 @@ package struct Observer: Sendable {
   }
 
   private func end(of store: StoreName) async throws -> ObserverToken.Position {
-    try await lists.stores.withStore(store, creating: false) { store in
-      try await store?.readInline { view in ObserverToken.Position(try view.info()) } ?? .absent
-    }
+    try await lists.stores.readInline(store) { view in
+      ObserverToken.Position(try view.info())
+    } ?? .absent
   }
 
   private func memberships() async throws -> [AccountID: ListRole] {

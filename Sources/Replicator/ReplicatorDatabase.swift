@@ -47,7 +47,7 @@ package struct ReplicatorDatabase: Sendable {
   /// - Returns: nil if there is no such database.
   func changes(after sequence: Int64) async throws -> Page? {
     do {
-      return try await read { view in
+      return try await stores.read(.named(name)) { view in
         var (documents, bytes): ([Changed], Int) = ([], 0)
         try view.changedDocuments(after: sequence, limit: Self.pageDocuments) { document in
           documents.append(
@@ -65,7 +65,7 @@ package struct ReplicatorDatabase: Sendable {
 
   /// The documents that changed after a sequence number, each read by itself, because one of them can't be read.
   private func eachChange(after sequence: Int64) async throws -> Page? {
-    let changes = try await read { view in
+    let changes = try await stores.read(.named(name)) { view in
       (try view.changes(after: sequence, limit: Self.pageDocuments), try Page([], of: view).epoch)
     }
     guard let (changes, epoch) = changes else { return nil }
@@ -84,16 +84,7 @@ package struct ReplicatorDatabase: Sendable {
 
   /// A document as it is now; nil if there is none.
   func document(_ id: DocumentID) async throws -> Document? {
-    try await read { view in try view.document(id) } ?? nil
-  }
-
-  /// - Returns: nil if there is no such database.
-  private func read<Value: Sendable>(
-    _ query: @escaping @Sendable (any StoreView) throws -> Value
-  ) async throws -> Value? {
-    try await stores.withStore(.named(name), creating: false) { store in
-      try await store?.read(query)
-    }
+    try await stores.read(.named(name)) { view in try view.document(id) } ?? nil
   }
 
   /// The members in which a replicator notes what became of a replication.
@@ -108,25 +99,24 @@ package struct ReplicatorDatabase: Sendable {
   func note(
     _ members: JSONObject, in id: DocumentID, _ revision: RevisionID
   ) async throws {
-    try await stores.withStore(.named(name), creating: false) { [notes = Self.notes] store in
-      _ = try await store?.update(loading: [id], as: .server) { changes in
-        changes.keepsHistory = false
-        guard let document = try changes.view.document(id), document.revision == revision,
-          let body = try JSONValue(parsing: document.body, limits: .stored).object
-        else { return }
-        var noted = JSONObject(
-          body.members.filter { !notes.contains($0.name) }.map { ($0.name, $0.value) })
-        for (name, value) in members.members { noted.append(name, value) }
-        let bytes = JSONValue.object(noted).bytes
-        try changes.put(
-          id, base: revision, body: try DocumentBody(parsing: bytes, limits: .stored))
-      }
+    try await stores.updateIfPresent(.named(name), loading: [id], as: .server) {
+      [notes = Self.notes] changes in
+      changes.keepsHistory = false
+      guard let document = try changes.view.document(id), document.revision == revision,
+        let body = try JSONValue(parsing: document.body, limits: .stored).object
+      else { return }
+      var noted = JSONObject(
+        body.members.filter { !notes.contains($0.name) }.map { ($0.name, $0.value) })
+      for (name, value) in members.members { noted.append(name, value) }
+      let bytes = JSONValue.object(noted).bytes
+      try changes.put(
+        id, base: revision, body: try DocumentBody(parsing: bytes, limits: .stored))
     }
   }
 
   /// The bodies of those documents that are there.
   func bodies(of ids: [DocumentID]) async throws -> [(revision: RevisionID, body: JSONObject)] {
-    try await read { view in
+    try await stores.read(.named(name)) { view in
       try ids.compactMap { id in
         guard let document = try view.document(id), !document.isDeleted else { return nil }
         return try JSONValue(parsing: document.body, limits: .stored).object.map {
@@ -161,44 +151,38 @@ package struct ReplicatorDatabase: Sendable {
   func change(
     _ ids: [DocumentID], _ change: @escaping @Sendable (JSONObject) -> JSONObject
   ) async throws -> Int {
-    try await stores.withStore(.named(name), creating: false) { store in
-      try await store?.update(loading: Set(ids), as: .server) { changes in
-        changes.keepsHistory = false
-        var count = 0
-        for id in ids {
-          guard let document = try changes.view.document(id), !document.isDeleted,
-            let body = try JSONValue(parsing: document.body, limits: .stored).object
-          else { continue }
-          let changed = try DocumentBody(JSONValue.object(change(body)))
-          try changes.put(id, base: document.revision, body: changed)
-          count += 1
-        }
-        return count
-      } ?? 0
-    }
+    try await stores.updateIfPresent(.named(name), loading: Set(ids), as: .server) { changes in
+      changes.keepsHistory = false
+      var count = 0
+      for id in ids {
+        guard let document = try changes.view.document(id), !document.isDeleted,
+          let body = try JSONValue(parsing: document.body, limits: .stored).object
+        else { continue }
+        let changed = try DocumentBody(JSONValue.object(change(body)))
+        try changes.put(id, base: document.revision, body: changed)
+        count += 1
+      }
+      return count
+    } ?? 0
   }
 
   /// What another server has published of a document's replication; nil for nothing.
   func published(_ id: String) async throws -> JSONObject? {
-    try await stores.withStore(.named(name), creating: false) { store in
-      try await store?.readInline { view in
-        try view.local(.progress(of: id)).flatMap {
-          try JSONValue(parsing: $0.body, limits: .small).object
-        }
+    try await stores.readInline(.named(name)) { view in
+      try view.local(.progress(of: id)).flatMap {
+        try JSONValue(parsing: $0.body, limits: .small).object
       }
-    }
+    } ?? nil
   }
 
   /// Publishes how far replications have come, in one transaction; nil for one that has ended.
   func publish(_ progress: [(id: String, progress: JSONObject?)]) async throws {
-    try await stores.withStore(.named(name), creating: false) { store in
-      _ = try await store?.update(as: .server) { changes in
-        for (id, progress) in progress {
-          let note = progress.map {
-            LocalDocument(revision: 1, body: JSONValue.object($0).bytes)
-          }
-          changes.write(LocalEdit(.progress(of: id), note))
+    try await stores.updateIfPresent(.named(name), as: .server) { changes in
+      for (id, progress) in progress {
+        let note = progress.map {
+          LocalDocument(revision: 1, body: JSONValue.object($0).bytes)
         }
+        changes.write(LocalEdit(.progress(of: id), note))
       }
     }
   }
@@ -207,26 +191,22 @@ package struct ReplicatorDatabase: Sendable {
   /// - Parameter lost: an owner who has been silent for long, and loses the claim; nil for none.
   /// - Returns: the present owner; nil if there is no such database.
   func claim(as node: String, from lost: Owner?) async throws -> Owner? {
-    try await stores.withStore(.named(name), creating: false) { store in
-      try await store?.update(as: .server) { changes in
-        let known = try changes.local(Self.ownerID)
-        let owner = known.flatMap { Owner($0.body) }
-        if let owner, owner.node != node, !owner.node.isEmpty, owner != lost { return owner }
-        let next = Owner(node: node, beat: (owner?.beat ?? 0) &+ 1)
-        changes.write(next.edit(of: Self.ownerID, after: known))
-        return next
-      }
+    try await stores.updateIfPresent(.named(name), as: .server) { changes in
+      let known = try changes.local(Self.ownerID)
+      let owner = known.flatMap { Owner($0.body) }
+      if let owner, owner.node != node, !owner.node.isEmpty, owner != lost { return owner }
+      let next = Owner(node: node, beat: (owner?.beat ?? 0) &+ 1)
+      changes.write(next.edit(of: Self.ownerID, after: known))
+      return next
     }
   }
 
   /// Gives the claim back, so that another server need not wait.
   func release(as node: String) async throws {
-    try await stores.withStore(.named(name), creating: false) { store in
-      _ = try await store?.update(as: .server) { changes in
-        let known = try changes.local(Self.ownerID)
-        guard let owner = known.flatMap({ Owner($0.body) }), owner.node == node else { return }
-        changes.write(Owner(node: "", beat: owner.beat &+ 1).edit(of: Self.ownerID, after: known))
-      }
+    try await stores.updateIfPresent(.named(name), as: .server) { changes in
+      let known = try changes.local(Self.ownerID)
+      guard let owner = known.flatMap({ Owner($0.body) }), owner.node == node else { return }
+      changes.write(Owner(node: "", beat: owner.beat &+ 1).edit(of: Self.ownerID, after: known))
     }
   }
 }

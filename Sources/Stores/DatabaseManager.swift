@@ -173,20 +173,6 @@ package final class DatabaseManager: Sendable {
     }
   }
 
-  /// Leases a store for one update; see ``DocumentStore/update(loading:as:answer:_:)``.
-  /// - Parameter creating: whether to create an absent store.
-  /// - Throws: also `absent`, and the errors of ``withStore(_:creating:_:)``.
-  @discardableResult
-  package func update<Value: Sendable>(
-    _ name: StoreName, creating: Bool = true, loading ids: Set<DocumentID> = [],
-    as context: WriteContext, answer: Answering<Value>? = nil, _ rule: @escaping UpdateRule<Value>
-  ) async throws -> Value {
-    try await withStore(name, creating: creating) { store in
-      guard let store else { throw creating ? ServiceError.notMade : .absent }
-      return try await store.update(loading: ids, as: context, answer: answer, rule)
-    }
-  }
-
   /// Leases a store for background work. If the store was not in use before, it is closed as soon as no caller
   /// uses it, so that a walk over all stores does not take slots from stores that clients use again.
   /// - Parameter use: gets nil when the store is absent.

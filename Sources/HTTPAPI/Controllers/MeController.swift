@@ -69,11 +69,9 @@ struct MeController: Sendable {
   /// if another answer has renewed it (``SessionRenewal``). `expiresAt` is the
   /// end of the token that the caller has then.
   private func me(_ call: Call, _ person: Principal) async throws -> Response {
-    let usage = try await stores.withStore(person.store, creating: false) { store in
-      try await store?.read { view in
-        let info = try view.info()
-        return try (documents: info.documentCount, bytes: info.storedBytes + view.attachmentBytes())
-      }
+    let usage = try await stores.read(person.store) { view in
+      let info = try view.info()
+      return try (documents: info.documentCount, bytes: info.storedBytes + view.attachmentBytes())
     }
     let quota = StoreLimits.standard(for: person.store)
     var fields: HTTPFields = [:]
