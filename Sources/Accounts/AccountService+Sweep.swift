@@ -116,6 +116,45 @@ extension AccountService {
     let (now, seconds) = (now(), settings.guestKeeping)
     return { state.clock.isOver($0, for: seconds, at: now) }
   }
+
+  /// The sessions whose tokens this process has recently seen and accepts, in the order of their ids. Tokens are
+  /// not stored, so there is no complete list.
+  package func sessions(
+    after last: String?, limit: Int
+  ) -> (sessions: [ListedSession], next: String?) {
+    let all = proofs.sessions(at: now())
+    let rest = all.drop { session in last.map { !$0.precedesBytes(of: session.id) } ?? false }
+    let page = Array(rest.prefix(limit))
+    return (page, rest.count > limit ? page.last?.id : nil)
+  }
+
+  /// Erases a user, for the command line. The effect is the same as of the user's own request.
+  /// - Parameter user: a user name or an account's id.
+  /// - Throws: `unknownUser`; `integrity` if the user is not found and an account can't be read; the store's errors.
+  package func eraseUser(_ user: String) async throws {
+    let ended = try await end(user)
+    guard !ended.isEmpty else {
+      throw ServiceError(.unknownUser, "There is no user of this name or id.")
+    }
+    for store in ended { try await accounts.erase(store) }
+  }
+
+  private func end(_ user: String) async throws -> [StoreName] {
+    if let name = try? UserName(user), let known = try await accounts.user(name.usualSpelling) {
+      let id = known.document.id
+      let ended = try await accounts.endUser(known.name ?? name, id: id)
+      endProofs(of: .user(id))
+      audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
+      return ended
+    }
+    guard let id = AccountID(user) else { return [] }
+    let ended = try await accounts.endUsers([id])
+    endProofs(of: .user(id))
+    if !ended.isEmpty {
+      audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
+    }
+    return ended
+  }
 }
 
 /// The adoptions that are not complete.
@@ -157,45 +196,4 @@ package struct ListedSession: Sendable, Equatable {
   package let principal: Principal
   /// When its present token expires.
   package let expiresAt: Timestamp
-}
-
-extension AccountService {
-  /// The sessions whose tokens this process has recently seen and accepts, in the order of their ids. Tokens are
-  /// not stored, so there is no complete list.
-  package func sessions(
-    after last: String?, limit: Int
-  ) -> (sessions: [ListedSession], next: String?) {
-    let all = proofs.sessions(at: now())
-    let rest = all.drop { session in last.map { !$0.precedesBytes(of: session.id) } ?? false }
-    let page = Array(rest.prefix(limit))
-    return (page, rest.count > limit ? page.last?.id : nil)
-  }
-
-  /// Erases a user, for the command line. The effect is the same as of the user's own request.
-  /// - Parameter user: a user name or an account's id.
-  /// - Throws: `unknownUser`; `integrity` if the user is not found and an account can't be read; the store's errors.
-  package func eraseUser(_ user: String) async throws {
-    let ended = try await end(user)
-    guard !ended.isEmpty else {
-      throw ServiceError(.unknownUser, "There is no user of this name or id.")
-    }
-    for store in ended { try await accounts.erase(store) }
-  }
-
-  private func end(_ user: String) async throws -> [StoreName] {
-    if let name = try? UserName(user), let known = try await accounts.user(name.usualSpelling) {
-      let id = known.document.id
-      let ended = try await accounts.endUser(known.name ?? name, id: id)
-      endProofs(of: .user(id))
-      audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
-      return ended
-    }
-    guard let id = AccountID(user) else { return [] }
-    let ended = try await accounts.endUsers([id])
-    endProofs(of: .user(id))
-    if !ended.isEmpty {
-      audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
-    }
-    return ended
-  }
 }

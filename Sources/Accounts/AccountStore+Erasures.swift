@@ -158,6 +158,13 @@ extension AccountStore {
       }
     }
   }
+
+  /// Deletes a list that a restored backup contains, as ``endUser(_:id:handingListsOn:)`` does for a user.
+  func endList(_ list: AccountID) async throws -> Set<StoreName> {
+    let lists = lists
+    return Set(
+      try await stores.update(.system, as: .server) { changes in try lists.end(&changes, list) })
+  }
 }
 
 extension StoreChanges {
@@ -201,13 +208,4 @@ package struct ListErasure: Sendable {
 
   /// For a service without lists.
   package static let none = ListErasure(leave: { _, _, _ in [] }, end: { _, _ in [] })
-}
-
-extension AccountStore {
-  /// Deletes a list that a restored backup contains, as ``endUser(_:id:handingListsOn:)`` does for a user.
-  func endList(_ list: AccountID) async throws -> Set<StoreName> {
-    let lists = lists
-    return Set(
-      try await stores.update(.system, as: .server) { changes in try lists.end(&changes, list) })
-  }
 }

@@ -108,23 +108,7 @@ package struct IndexDefinition: Sendable {
     FieldProjection(sort.fields.filter { !$0.isID }).append(document, to: &writer)
     return writer.bytes.count <= QueryLimits.contentBytes ? writer.bytes : nil
   }
-}
 
-extension IndexEntry {
-  /// The document with the fields that the entry stores; nil for an entry without content.
-  package var coveredDocument: [UInt8]? {
-    guard let content else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(content.count + id.text.utf8.count + 16)
-    bytes += #"{"_id":"#.utf8
-    JSONWriter.appendString(id.text, to: &bytes)
-    bytes.append(content.count > 2 ? UInt8(ascii: ",") : UInt8(ascii: "}"))
-    if content.count > 2 { bytes += content[1...] }
-    return bytes
-  }
-}
-
-extension IndexDefinition {
   /// The definitions of a design document, in the byte order of their names. Views that define no index are skipped; a
   /// document of another language has none.
   /// - Parameter body: the design document's stored body.
@@ -167,6 +151,20 @@ extension IndexDefinition {
       "reduce": "_count",
       "options": ["def": given],
     ]
+  }
+}
+
+extension IndexEntry {
+  /// The document with the fields that the entry stores; nil for an entry without content.
+  package var coveredDocument: [UInt8]? {
+    guard let content else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(content.count + id.text.utf8.count + 16)
+    bytes += #"{"_id":"#.utf8
+    JSONWriter.appendString(id.text, to: &bytes)
+    bytes.append(content.count > 2 ? UInt8(ascii: ",") : UInt8(ascii: "}"))
+    if content.count > 2 { bytes += content[1...] }
+    return bytes
   }
 }
 

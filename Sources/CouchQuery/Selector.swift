@@ -77,6 +77,14 @@ package struct Selector: Sendable {
   package var json: JSONValue {
     clause?.json ?? .object(JSONObject())
   }
+
+  /// The selector with its long lists sorted; gives way in between. A selector that is matched without this sorts them
+  /// again for each value.
+  /// - Throws: `WorkEnded` (503) when the request has ended.
+  package func prepared() async throws -> Selector {
+    guard let clause else { return self }
+    return Selector(try await clause.prepared())
+  }
 }
 
 extension SelectorClause {
@@ -89,6 +97,33 @@ extension SelectorClause {
     case .value(let found):
       return condition.matchesAtOnce(found, byBytes: byBytes || (path?.isID ?? false))
     }
+  }
+
+  /// The clause as `_explain` shows it.
+  var json: JSONValue {
+    switch self {
+    case .all(let clauses): ["$and": .array(clauses.map(\.json))]
+    case .any(let clauses): ["$or": .array(clauses.map(\.json))]
+    case .not(let clause): ["$not": clause.json]
+    case .field(let path, let condition): .object([path?.text ?? "": condition.json])
+    }
+  }
+
+  fileprivate func prepared() async throws -> SelectorClause {
+    switch self {
+    case .all(let clauses): .all(try await Self.prepared(clauses))
+    case .any(let clauses): .any(try await Self.prepared(clauses))
+    case .not(let clause): .not(try await clause.prepared())
+    case .field(let path, let condition): .field(path, try await condition.prepared())
+    }
+  }
+
+  private static func prepared(
+    _ clauses: [SelectorClause]
+  ) async throws -> [SelectorClause] {
+    var prepared: [SelectorClause] = []
+    for clause in clauses { prepared.append(try await clause.prepared()) }
+    return prepared
   }
 }
 
@@ -129,35 +164,7 @@ extension SelectorCondition {
     case .containsAll, .matchesPattern, .hasElement, .hasOnlyElements, .hasName: return nil
     }
   }
-}
 
-extension JSONCollation {
-  /// Compares as CouchDB does under `_id`: strings by their bytes, and after all other values. Other values are
-  /// compared as usual; no document's id has such a value.
-  static func compareByBytes(_ left: JSONNode, _ right: JSONNode) -> Int {
-    switch (left.string, right.string) {
-    case (let left?, let right?):
-      left.equalsBytes(of: right) ? 0 : left.precedesBytes(of: right) ? -1 : 1
-    case (_?, nil): 1
-    case (nil, _?): -1
-    case (nil, nil): compare(left, right)
-    }
-  }
-}
-
-extension SelectorClause {
-  /// The clause as `_explain` shows it.
-  var json: JSONValue {
-    switch self {
-    case .all(let clauses): ["$and": .array(clauses.map(\.json))]
-    case .any(let clauses): ["$or": .array(clauses.map(\.json))]
-    case .not(let clause): ["$not": clause.json]
-    case .field(let path, let condition): .object([path?.text ?? "": condition.json])
-    }
-  }
-}
-
-extension SelectorCondition {
   /// The condition as `_explain` shows it.
   var json: JSONValue {
     switch self {
@@ -177,38 +184,7 @@ extension SelectorCondition {
     case .not(let condition): ["$not": condition.json]
     }
   }
-}
 
-extension Selector {
-  /// The selector with its long lists sorted; gives way in between. A selector that is matched without this sorts them
-  /// again for each value.
-  /// - Throws: `WorkEnded` (503) when the request has ended.
-  package func prepared() async throws -> Selector {
-    guard let clause else { return self }
-    return Selector(try await clause.prepared())
-  }
-}
-
-extension SelectorClause {
-  fileprivate func prepared() async throws -> SelectorClause {
-    switch self {
-    case .all(let clauses): .all(try await Self.prepared(clauses))
-    case .any(let clauses): .any(try await Self.prepared(clauses))
-    case .not(let clause): .not(try await clause.prepared())
-    case .field(let path, let condition): .field(path, try await condition.prepared())
-    }
-  }
-
-  private static func prepared(
-    _ clauses: [SelectorClause]
-  ) async throws -> [SelectorClause] {
-    var prepared: [SelectorClause] = []
-    for clause in clauses { prepared.append(try await clause.prepared()) }
-    return prepared
-  }
-}
-
-extension SelectorCondition {
   fileprivate func prepared() async throws -> SelectorCondition {
     switch self {
     case .isIn(let values): .isIn(try await values.prepared())
@@ -218,6 +194,20 @@ extension SelectorCondition {
     case .hasName(let clause): .hasName(try await clause.prepared())
     case .not(let condition): .not(try await condition.prepared())
     case .compares, .exists, .isType, .hasSize, .hasRemainder, .matchesPattern, .beginsWith: self
+    }
+  }
+}
+
+extension JSONCollation {
+  /// Compares as CouchDB does under `_id`: strings by their bytes, and after all other values. Other values are
+  /// compared as usual; no document's id has such a value.
+  static func compareByBytes(_ left: JSONNode, _ right: JSONNode) -> Int {
+    switch (left.string, right.string) {
+    case (let left?, let right?):
+      left.equalsBytes(of: right) ? 0 : left.precedesBytes(of: right) ? -1 : 1
+    case (_?, nil): 1
+    case (nil, _?): -1
+    case (nil, nil): compare(left, right)
     }
   }
 }

@@ -88,11 +88,9 @@ package struct SelectorMatch: Sendable {
     answer = clause.matchesAtOnce(value, byBytes: byBytes)
     if answer == nil { stack.append(.clause(clause, value, byBytes: byBytes)) }
   }
-}
 
-// Starting a clause or condition.
+  // MARK: Starting a clause or condition
 
-extension SelectorMatch {
   private mutating func begin(
     _ clause: SelectorClause, _ value: JSONNode, _ byBytes: Bool, _ limit: Duration
   ) {
@@ -144,11 +142,9 @@ extension SelectorMatch {
     case .compares, .exists, .isType, .hasSize, .hasRemainder, .beginsWith: answer = false
     }
   }
-}
 
-// Continuing a frame.
+  // MARK: Continuing a frame
 
-extension SelectorMatch {
   private mutating func go(
     on clauses: [SelectorClause], _ value: JSONNode, _ byBytes: Bool, _ wantsAll: Bool, _ done: Int
   ) {

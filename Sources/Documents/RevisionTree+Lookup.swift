@@ -50,56 +50,9 @@ extension RevisionTree {
     }
     return leaves.sorted(by: Self.wins)
   }
-}
 
-/// The leaves below each revision of a tree. The initialiser walks over the tree twice; after that an answer
-/// takes time only for its own leaves.
-package struct LeavesBelow: Sendable {
-  private let tree: RevisionTree
-  /// The indices of the leaves; the leaves below one node are next to each other.
-  private var leaves: [Int]
-  /// For each node the position of its first leaf in ``leaves``, and how many leaves it has.
-  private var ranges: [(first: Int, count: Int)]
+  // MARK: A tree as a list of its revisions, to be stored elsewhere and read back
 
-  /// Prepares the answers for a tree.
-  package init(_ tree: RevisionTree) {
-    self.tree = tree
-    let nodes = tree.nodes
-    ranges = Array(repeating: (0, 0), count: nodes.count)
-    for index in nodes.indices.reversed() {
-      if nodes[index].isLeaf { ranges[index].count = 1 }
-      if let parent = nodes[index].parent { ranges[parent].count += ranges[index].count }
-    }
-    // For each node, the position in `leaves` for the leaves of its next child.
-    var free = [Int](repeating: 0, count: nodes.count)
-    var end = 0
-    for index in nodes.indices {
-      if let parent = nodes[index].parent {
-        ranges[index].first = free[parent]
-        free[parent] += ranges[index].count
-      } else {
-        ranges[index].first = end
-        end += ranges[index].count
-      }
-      free[index] = ranges[index].first
-    }
-    leaves = Array(repeating: 0, count: end)
-    for index in nodes.indices where nodes[index].isLeaf { leaves[ranges[index].first] = index }
-  }
-
-  /// The indices of the leaves that descend from the node at an index, winner first; the index itself when
-  /// the node is a leaf.
-  package func leafIndices(below index: Int) -> [Int] {
-    guard ranges.indices.contains(index) else { return [] }
-    let (first, count) = ranges[index]
-    return leaves[first..<first + count].sorted {
-      RevisionTree.wins(tree.nodes[$0], tree.nodes[$1])
-    }
-  }
-}
-
-/// A tree as a list of its revisions, to be stored elsewhere and read back.
-extension RevisionTree {
   /// One revision of a list. Parents come before their children.
   package struct Listed: Sendable, Equatable {
     package let revision: RevisionID
@@ -158,5 +111,51 @@ extension RevisionTree {
 
   private static func invalid(_ reason: String) -> DocumentError {
     DocumentError(.invalidDocument, reason)
+  }
+}
+
+/// The leaves below each revision of a tree. The initialiser walks over the tree twice; after that an answer
+/// takes time only for its own leaves.
+package struct LeavesBelow: Sendable {
+  private let tree: RevisionTree
+  /// The indices of the leaves; the leaves below one node are next to each other.
+  private var leaves: [Int]
+  /// For each node the position of its first leaf in ``leaves``, and how many leaves it has.
+  private var ranges: [(first: Int, count: Int)]
+
+  /// Prepares the answers for a tree.
+  package init(_ tree: RevisionTree) {
+    self.tree = tree
+    let nodes = tree.nodes
+    ranges = Array(repeating: (0, 0), count: nodes.count)
+    for index in nodes.indices.reversed() {
+      if nodes[index].isLeaf { ranges[index].count = 1 }
+      if let parent = nodes[index].parent { ranges[parent].count += ranges[index].count }
+    }
+    // For each node, the position in `leaves` for the leaves of its next child.
+    var free = [Int](repeating: 0, count: nodes.count)
+    var end = 0
+    for index in nodes.indices {
+      if let parent = nodes[index].parent {
+        ranges[index].first = free[parent]
+        free[parent] += ranges[index].count
+      } else {
+        ranges[index].first = end
+        end += ranges[index].count
+      }
+      free[index] = ranges[index].first
+    }
+    leaves = Array(repeating: 0, count: end)
+    for index in nodes.indices where nodes[index].isLeaf { leaves[ranges[index].first] = index }
+  }
+
+  /// The indices of the leaves that descend from the node at an index, winner first; the index itself when
+  /// the node is a leaf.
+  package func leafIndices(below index: Int) -> [Int] {
+    guard ranges.indices.contains(index) else { return [] }
+    let (first, count) = ranges[index]
+    return leaves[first..<first + count].sorted {
+      RevisionTree.wins(tree.nodes[$0], tree.nodes[$1])
+    }
   }
 }

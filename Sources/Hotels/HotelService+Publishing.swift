@@ -48,36 +48,9 @@ extension HotelService {
       return try edit.add(addition.prepared()).bookmark
     } ?? nil
   }
-}
 
-extension BookmarkEdit {
-  /// The draft's content, merged with the present bookmark; nil when the draft removes it. A draft has no attachments:
-  /// what it names as such would be names without bytes here.
-  fileprivate func merged(_ publication: BookmarkPublication) throws -> DocumentBody? {
-    guard let content = publication.content else { return nil }
-    let mine = try DocumentBody(parsing: content, limits: .request).with([])
-    guard let theirs = try bookmark(publication.id), theirs.revision != publication.base else {
-      return mine
-    }
-    // An author who saw no bookmark, or one that is no longer stored, has changed only what the draft says.
-    let before = try publication.base.flatMap { try view.body(publication.id.documentID, $0) }
-    return HotelFacts.merged(
-      into: mine.bytes, former: before ?? Array("{}".utf8), facts: theirs.hotel) ?? mine
-  }
-}
+  // MARK: The users who added bookmarks, in stores that several people write to
 
-extension HotelAddition {
-  /// The body that a bookmark of this hotel would have.
-  /// - Throws: `unknownHotel` when there is none; `invalidDocument`, `tooLarge`.
-  package func bodyOfDraft() throws -> DocumentBody {
-    let addition = try prepared()
-    guard let body = addition.body else { throw isUnknown }
-    return body
-  }
-}
-
-/// The users who added bookmarks, in stores that several people write to.
-extension HotelService {
   /// Who added these hotels' documents to the store, by sync or otherwise. When a document was deleted and added
   /// again, the last time counts. For a bookmark with more changes than a store keeps revisions, the author of the
   /// oldest kept revision. Revisions written before authors were stored have none.
@@ -107,5 +80,31 @@ extension HotelService {
       node = present.parent.map { tree.nodes[$0] }
     }
     return author
+  }
+}
+
+extension BookmarkEdit {
+  /// The draft's content, merged with the present bookmark; nil when the draft removes it. A draft has no attachments:
+  /// what it names as such would be names without bytes here.
+  fileprivate func merged(_ publication: BookmarkPublication) throws -> DocumentBody? {
+    guard let content = publication.content else { return nil }
+    let mine = try DocumentBody(parsing: content, limits: .request).with([])
+    guard let theirs = try bookmark(publication.id), theirs.revision != publication.base else {
+      return mine
+    }
+    // An author who saw no bookmark, or one that is no longer stored, has changed only what the draft says.
+    let before = try publication.base.flatMap { try view.body(publication.id.documentID, $0) }
+    return HotelFacts.merged(
+      into: mine.bytes, former: before ?? Array("{}".utf8), facts: theirs.hotel) ?? mine
+  }
+}
+
+extension HotelAddition {
+  /// The body that a bookmark of this hotel would have.
+  /// - Throws: `unknownHotel` when there is none; `invalidDocument`, `tooLarge`.
+  package func bodyOfDraft() throws -> DocumentBody {
+    let addition = try prepared()
+    guard let body = addition.body else { throw isUnknown }
+    return body
   }
 }

@@ -113,16 +113,9 @@ package struct HotelService: Sendable {
     }
     return hotels
   }
-}
 
-extension MirrorPage {
-  /// The page of an absent store.
-  static let nothing = MirrorPage(
-    token: .absent, isReset: true, hasMore: false, hotels: [], removed: [], order: [])
-}
+  // MARK: Bringing an upstream's newer facts into bookmarks in the background
 
-/// Bringing an upstream's newer facts into bookmarks in the background.
-extension HotelService {
   /// Takes hotels that an upstream has just returned. Writes a new revision of each that is bookmarked and whose
   /// facts have changed since the last note; see ``FactsNote``. Stores what the upstream said, so that the next
   /// change can be told from the person's own. The first time it only stores the note, because it can't know yet
@@ -175,18 +168,7 @@ extension HotelService {
     if outcome == nil, let unknown = batch.add.first { throw unknown.isUnknown }
     return outcome ?? BatchAnswer(absentStore: batch)
   }
-}
 
-extension BatchAnswer {
-  /// The answer for an absent store to a batch that adds nothing.
-  fileprivate init(absentStore batch: BookmarkBatch) {
-    results =
-      batch.remove.map { Item(id: $0, status: 404) }
-      + batch.restore.map { Item(id: $0.id, status: 409) }
-  }
-}
-
-extension HotelService {
   /// One bookmark; nil when the hotel is not bookmarked.
   /// - Throws: `store`.
   package func bookmark(
@@ -234,6 +216,21 @@ extension HotelService {
   /// - Throws: `store`.
   package func tag(in name: StoreName) async throws -> String {
     try await stores.read(name) { view in try view.info().tag } ?? StoreInfo.absentTag
+  }
+}
+
+extension MirrorPage {
+  /// The page of an absent store.
+  static let nothing = MirrorPage(
+    token: .absent, isReset: true, hasMore: false, hotels: [], removed: [], order: [])
+}
+
+extension BatchAnswer {
+  /// The answer for an absent store to a batch that adds nothing.
+  fileprivate init(absentStore batch: BookmarkBatch) {
+    results =
+      batch.remove.map { Item(id: $0, status: 404) }
+      + batch.restore.map { Item(id: $0.id, status: 409) }
   }
 }
 

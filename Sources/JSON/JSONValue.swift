@@ -88,37 +88,30 @@ extension JSONValue: Equatable {
   }
 }
 
-extension JSONValue: ExpressibleByNilLiteral {
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByIntegerLiteral,
+  ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
   package init(nilLiteral: ()) {
     self = .null
   }
-}
 
-extension JSONValue: ExpressibleByBooleanLiteral {
   package init(booleanLiteral value: Bool) {
     self = .bool(value)
   }
-}
 
-extension JSONValue: ExpressibleByIntegerLiteral {
   package init(integerLiteral value: Int) {
     self = .number(JSONNumber(value))
   }
-}
 
-extension JSONValue: ExpressibleByStringLiteral {
   package init(stringLiteral value: String) {
     self = .string(value)
   }
-}
 
-extension JSONValue: ExpressibleByArrayLiteral {
   package init(arrayLiteral elements: JSONValue...) {
     self = .array(elements)
   }
-}
 
-extension JSONValue: ExpressibleByDictionaryLiteral {
   /// An object; when a name occurs twice, the last value wins.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(JSONObject(elements))

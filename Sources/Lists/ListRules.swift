@@ -222,32 +222,9 @@ extension StoreChanges {
       throw isMade ? ServiceError.tooManyOwned : ServiceError.tooManyJoined
     }
   }
-}
 
-extension ListErasure {
-  /// The rules for shared lists when an account is erased.
-  /// - Parameter now: the clock.
-  package static func ofLists(now: @escaping @Sendable () -> Timestamp) -> ListErasure {
-    ListErasure(
-      leave: { changes, account, handsOn in
-        try changes.leaveLists(account, ownedListsAreHandedOn: handsOn, at: now())
-      },
-      end: { changes, list in try changes.endList(list, at: now()).stores })
-  }
-}
+  // MARK: Writing the records
 
-/// What an update has removed of a list that has ended.
-struct EndedList: Sendable {
-  /// The stores to erase; empty for an absent list.
-  var stores: [StoreName] = []
-  /// The accounts whose membership was removed.
-  var members: [AccountID] = []
-  /// Whether no record of the list is left.
-  var isDone = true
-}
-
-/// Writing the records.
-extension StoreChanges {
   /// Records a member, in both directions. Who made the list stays as it was recorded.
   private mutating func write(_ member: ListMember, of list: AccountID) throws {
     let id = ListKeys.membership(member.account, list)
@@ -301,6 +278,28 @@ extension StoreChanges {
   mutating func note(_ id: LocalID, _ body: JSONValue, expires: Timestamp? = nil) {
     write(LocalEdit(id, LocalDocument(revision: 1, body: body.bytes), expires: expires))
   }
+}
+
+extension ListErasure {
+  /// The rules for shared lists when an account is erased.
+  /// - Parameter now: the clock.
+  package static func ofLists(now: @escaping @Sendable () -> Timestamp) -> ListErasure {
+    ListErasure(
+      leave: { changes, account, handsOn in
+        try changes.leaveLists(account, ownedListsAreHandedOn: handsOn, at: now())
+      },
+      end: { changes, list in try changes.endList(list, at: now()).stores })
+  }
+}
+
+/// What an update has removed of a list that has ended.
+struct EndedList: Sendable {
+  /// The stores to erase; empty for an absent list.
+  var stores: [StoreName] = []
+  /// The accounts whose membership was removed.
+  var members: [AccountID] = []
+  /// Whether no record of the list is left.
+  var isDone = true
 }
 
 extension JSONValue {

@@ -159,17 +159,7 @@ extension ReplicationPeer {
     }
     return missing
   }
-}
 
-/// What a source has sent of some revisions.
-struct FetchedRevisions: Sendable {
-  /// Documents without attachments, in JSON.
-  var documents: [[UInt8]] = []
-  /// Revisions whose attachments have to come with them.
-  var attached: [MissingRevision] = []
-}
-
-extension ReplicationPeer {
   /// Reads revisions by `_bulk_get`, without attachments.
   /// - Returns: nil if the source can't answer this request as a whole, so that fewer have to be asked for.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``.
@@ -253,4 +243,12 @@ extension ReplicationPeer {
     default: throw await refused(answer, "_bulk_docs")
     }
   }
+}
+
+/// What a source has sent of some revisions.
+struct FetchedRevisions: Sendable {
+  /// Documents without attachments, in JSON.
+  var documents: [[UInt8]] = []
+  /// Revisions whose attachments have to come with them.
+  var attached: [MissingRevision] = []
 }

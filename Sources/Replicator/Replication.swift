@@ -200,9 +200,7 @@ struct Replication: Sendable {
     run.finish(result)
     report(run.progress)
   }
-}
 
-extension Replication {
   /// The state of a run.
   struct Run: Sendable {
     let session: ReplicationSession

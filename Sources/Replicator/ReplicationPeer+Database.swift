@@ -85,9 +85,7 @@ extension ReplicationPeer {
     saved.revision = rev?.sequence?.string
     return saved
   }
-}
 
-extension ReplicationPeer {
   /// How long a source may wait for the first change.
   static let waits = Duration.milliseconds(100)...Duration.seconds(20)
 

@@ -156,9 +156,7 @@ package struct ReplicationRequest: Sendable, Equatable {
     }
     return .documents(ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
-}
 
-extension ReplicationRequest {
   /// Checks a document that describes a replication before it is written. One that is deleted, or that says that its
   /// replication has failed, need not be right, and what is not offered here fails when it begins.
   ///

@@ -5,6 +5,8 @@ import Synchronization
 package final class RequestCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let tasks = Mutex<[Key: Task<Value, Never>]>([:])
 
+  package init() {}
+
   /// Joins the running work of a key, or starts it.
   /// - Returns: the result, and whether this call joined running work.
   package func run(

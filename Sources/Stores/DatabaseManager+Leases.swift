@@ -1,5 +1,4 @@
 package import Documents
-package import Scheduling
 
 /// Leases for one read or one update. All of them throw the errors of ``DatabaseManager/withStore(_:creating:_:)``.
 extension DatabaseManager {

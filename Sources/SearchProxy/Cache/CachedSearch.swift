@@ -112,37 +112,7 @@ package final class CachedSearch: HotelSearching {
       return try await fetch(query, key, .stale, instead: nil)
     }
   }
-}
 
-/// The result of a call to the upstream.
-struct Fetched: Sendable {
-  let block: HotelBlock
-  let isStored: Bool
-  /// Whether this call asked the upstream. Another call may have cached the answer in the meantime.
-  let wasAsked: Bool
-}
-
-/// A cached answer that is no longer fresh.
-struct OldAnswer: Sendable {
-  private let block: HotelBlock
-  private let age: Int
-  /// How many more seconds it is fresh, for `Cache-Status`; never above zero.
-  let ttl: Int64
-
-  /// - Parameter over: for how many seconds it has not been fresh.
-  init(_ block: HotelBlock, age: Int64, over: Int64) {
-    self.block = block
-    self.age = Int(clamping: max(0, age))
-    ttl = -over
-  }
-
-  /// The answer, with a note about what the cache did.
-  func answer(_ note: String) -> BlockAnswer {
-    BlockAnswer(block: block, source: .stale, age: age, note: note)
-  }
-}
-
-extension CachedSearch {
   /// Asks the upstream, or joins a running call for the same search.
   /// - Parameter old: the answer to return if the upstream does not answer.
   func fetch(
@@ -219,6 +189,34 @@ extension CachedSearch {
     } catch {
       return .failure(error)
     }
+  }
+}
+
+/// The result of a call to the upstream.
+struct Fetched: Sendable {
+  let block: HotelBlock
+  let isStored: Bool
+  /// Whether this call asked the upstream. Another call may have cached the answer in the meantime.
+  let wasAsked: Bool
+}
+
+/// A cached answer that is no longer fresh.
+struct OldAnswer: Sendable {
+  private let block: HotelBlock
+  private let age: Int
+  /// How many more seconds it is fresh, for `Cache-Status`; never above zero.
+  let ttl: Int64
+
+  /// - Parameter over: for how many seconds it has not been fresh.
+  init(_ block: HotelBlock, age: Int64, over: Int64) {
+    self.block = block
+    self.age = Int(clamping: max(0, age))
+    ttl = -over
+  }
+
+  /// The answer, with a note about what the cache did.
+  func answer(_ note: String) -> BlockAnswer {
+    BlockAnswer(block: block, source: .stale, age: age, note: note)
   }
 }
 
