@@ -22,17 +22,13 @@ package final class RequestQueue: ServerChildChannelValue {
     /// For the next request, until the client is quiet.
     case request(CheckedContinuation<Request?, any Error>)
 
-    func resume(throwing error: HTTPParserError) {
-      switch self {
-      case .arrival(let continuation): continuation.resume(throwing: error)
-      case .request(let continuation): continuation.resume(throwing: error)
-      }
-    }
-
-    func resumeWithNone() {
-      switch self {
-      case .arrival(let continuation): continuation.resume(returning: false)
-      case .request(let continuation): continuation.resume(returning: nil)
+    /// - Parameter failure: instead of the request.
+    func resume(with request: Request?, failure: HTTPParserError? = nil) {
+      switch (self, failure) {
+      case (.arrival(let continuation), let failure?): continuation.resume(throwing: failure)
+      case (.request(let continuation), let failure?): continuation.resume(throwing: failure)
+      case (.arrival(let continuation), nil): continuation.resume(returning: request != nil)
+      case (.request(let continuation), nil): continuation.resume(returning: request)
       }
     }
   }
@@ -83,10 +79,8 @@ package final class RequestQueue: ServerChildChannelValue {
       wait { state in
         guard state.requests.isEmpty, !state.isOver else {
           let failure = Self.takeFailure(&state)
-          let isThere = !state.requests.isEmpty
-          return {
-            failure.map(continuation.resume(throwing:)) ?? continuation.resume(returning: isThere)
-          }
+          let first = state.requests.first?.request
+          return { Waiting.arrival(continuation).resume(with: first, failure: failure) }
         }
         state.waiting = .arrival(continuation)
         return nil
@@ -107,9 +101,7 @@ package final class RequestQueue: ServerChildChannelValue {
         }
         guard !state.isOver else {
           let failure = Self.takeFailure(&state)
-          return {
-            failure.map(continuation.resume(throwing:)) ?? continuation.resume(returning: nil)
-          }
+          return { Waiting.request(continuation).resume(with: nil, failure: failure) }
         }
         state.waiting = .request(continuation)
         state.hasLooked = false
@@ -171,7 +163,7 @@ package final class RequestQueue: ServerChildChannelValue {
       state.isWatched = false
       return (false, nil)
     }
-    waiting?.resumeWithNone()
+    waiting?.resume(with: nil)
     return isWatched
   }
 
@@ -225,11 +217,7 @@ package final class RequestQueue: ServerChildChannelValue {
       }
       return state.waiting
     }
-    switch waiting {
-    case .arrival(let continuation): continuation.resume(returning: true)
-    case .request(let continuation): continuation.resume(returning: request)
-    case nil: break
-    }
+    waiting?.resume(with: request)
   }
 
   /// Ends the queue after the requests that wait in it.
@@ -243,7 +231,7 @@ package final class RequestQueue: ServerChildChannelValue {
       defer { state.waiting = nil }
       return state.waiting
     }
-    if let failure { waiting?.resume(throwing: failure) } else { waiting?.resumeWithNone() }
+    waiting?.resume(with: nil, failure: failure)
   }
 
   /// Removes the requests that wait, and ends the queue.
@@ -256,7 +244,7 @@ package final class RequestQueue: ServerChildChannelValue {
       defer { state.waiting = nil }
       return state.waiting
     }
-    waiting?.resumeWithNone()
+    waiting?.resume(with: nil)
   }
 
   /// Whether the channel may read. If not, the queue makes it read later.

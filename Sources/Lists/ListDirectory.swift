@@ -35,7 +35,7 @@ struct ListDirectory: Sendable {
   func members(of list: AccountID) async throws -> ListMembers? {
     try await stores.read(.system, inSlices: ListMembersReader(list)) { reader, view in
       try reader.read(view)
-    }.members ?? nil
+    }?.members
   }
 
   /// The record of a list; nil for an absent list. One indexed read.
