@@ -2,12 +2,8 @@ package import Documents
 import JSON
 package import Stores
 
-/// A new invitation with its token, which is answered only once.
-package struct IssuedInvitation: Sendable {
-  package let invitation: Invitation
-  /// The token of its link.
-  package let token: String
-}
+/// A new invitation with the token of its link, which is answered only once.
+package typealias IssuedInvitation = (invitation: Invitation, token: String)
 
 /// A link that adds the first account that follows it to a list.
 ///

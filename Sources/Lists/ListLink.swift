@@ -3,10 +3,7 @@ import JSON
 package import Stores
 
 /// A new link with its secret, which is answered only once.
-package struct IssuedLink: Sendable {
-  package let link: ListLink
-  package let secret: String
-}
+package typealias IssuedLink = (link: ListLink, secret: String)
 
 /// A link that shows a list to anybody who has it, until the owner withdraws it.
 ///

@@ -28,7 +28,7 @@ extension ListService {
     return try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       try changes.invite(invitation, at: now)
-      return IssuedInvitation(invitation: invitation, token: token)
+      return (invitation, token)
     }
   }
 
@@ -76,7 +76,7 @@ extension ListService {
   ) async throws -> SharedList {
     let (now, invitation) = (now(), AccountID(token))
     let known = try await list(invitedBy: token, for: account)
-    let whole = answer.map { answer -> Answering<AcceptedList> in
+    let whole = answer.map { answer -> Answering<(id: AccountID, member: ListMember?)> in
       { accepted in
         known.flatMap { known in
           guard known.id == accepted.id, let member = accepted.member else { return nil }
@@ -93,17 +93,11 @@ extension ListService {
         } else {
           try changes.accept(token: token, by: account, username, at: now)
         }
-      return AcceptedList(id: list, member: try changes.member(account, of: list))
+      return (id: list, member: try changes.member(account, of: list))
     }
     if let role = list.member?.role { noteRole(role, of: account, on: list.id, by: account) }
     try? await show(list.id)
     return try await self.list(list.id, for: account)
-  }
-
-  /// A list whose invitation was accepted, and the member that the account is now.
-  private struct AcceptedList {
-    let id: AccountID
-    let member: ListMember?
   }
 
   /// The list of an invitation before an account accepts it; nil if there is none.

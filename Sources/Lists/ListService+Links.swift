@@ -18,7 +18,7 @@ extension ListService {
     return try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       try changes.add(link)
-      return IssuedLink(link: link, secret: secret)
+      return (link, secret)
     }
   }
 

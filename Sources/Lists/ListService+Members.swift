@@ -4,40 +4,34 @@ package import Stores
 /// Changing the members of a list. Each update checks again who the owner is, because the ownership may have been
 /// transferred in between.
 extension ListService {
-  /// What became of a user who was put on a list.
-  package enum MemberOutcome: Sendable {
-    /// The user is a member, with that role.
-    case member
-    /// The user is not a member before they accept.
-    case invited(PersonalInvitation)
-  }
-
   /// Changes a member's role, or invites a user who is not a member. A membership begins when the user accepts.
+  /// - Returns: the invitation; nil for a member.
   /// - Throws: `absent`; `forbidden` for everyone but the owner, and for a change of the owner's role; `missing` for
   ///   an unknown user name; `quotaExceeded`.
   @discardableResult
   package func putMember(
     _ username: String, role: ListRole, on list: AccountID, by owner: AccountID,
-    as context: WriteContext, answer: Answering<MemberOutcome>? = nil
-  ) async throws -> MemberOutcome {
+    as context: WriteContext, answer: Answering<PersonalInvitation?>? = nil
+  ) async throws -> PersonalInvitation? {
     try await requireOwner(owner, of: list)
     let (account, name) = try await account(named: username, on: list)
     let title = try await document(of: list).title
     let invitation = PersonalInvitation(
       of: account, name, to: list, title: title, as: role, by: owner, at: now())
-    let outcome = try await stores.update(.system, as: context, answer: answer) { changes in
+    let invited = try await stores.update(.system, as: context, answer: answer) {
+      changes -> PersonalInvitation? in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       guard try changes.role(of: account, in: list) == nil else {
         _ = try changes.putMember(account, name, role: role, on: list, at: invitation.createdAt)
-        return MemberOutcome.member
+        return nil
       }
-      return .invited(try changes.invite(invitation))
+      return try changes.invite(invitation)
     }
-    if case .member = outcome {
+    if invited == nil {
       noteRole(role, of: account, on: list, by: owner)
       try? await show(list)
     }
-    return outcome
+    return invited
   }
 
   /// Removes a member from a list, or takes back the invitation of a user who has not accepted it. The owner may remove

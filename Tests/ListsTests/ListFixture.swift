@@ -67,7 +67,7 @@ struct ListFixture: Sendable {
     by owner: AccountID
   ) async throws {
     let outcome = try await lists.putMember(name, role: role, on: list, by: owner, as: .server)
-    guard case .invited(let invitation) = outcome else {
+    guard let invitation = outcome else {
       Issue.record("\(name) was a member")
       return
     }

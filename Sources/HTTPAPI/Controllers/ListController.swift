@@ -161,8 +161,8 @@ extension Call {
 
 extension WriteAnswer {
   /// The answer to a user who was put on a list, or to whom it is offered.
-  @Sendable static func member(_ outcome: ListService.MemberOutcome) -> WriteAnswer {
-    guard case .invited(let invitation) = outcome else { return WriteAnswer(.noContent) }
+  @Sendable static func member(_ invitation: PersonalInvitation?) -> WriteAnswer {
+    guard let invitation else { return WriteAnswer(.noContent) }
     return .json(.accepted, headers: [.cacheControl: Response.uncached]) { writer in
       writer.invited(invitation)
     }
