@@ -97,17 +97,14 @@ package final class CachedSearch: HotelSearching {
     switch freshness.judge(age: age, isEmpty: kept.block.hotels.isEmpty) {
     case .fresh(let left):
       meter.count(.fresh)
-      return BlockAnswer(
-        block: kept.block, source: .cache, age: Int(clamping: max(0, age)),
-        note: CacheNote.hit(ttl: left))
+      return BlockAnswer(kept.block, .cache, age: age, note: CacheNote.hit(ttl: left))
     case .stale(let over):
       meter.count(.stale)
       refresh(query, key)
-      return OldAnswer(kept.block, age: age, over: over).answer(
-        CacheNote.hit(ttl: -over, detail: "revalidating"))
+      let note = CacheNote.hit(ttl: -over, detail: "revalidating")
+      return BlockAnswer(kept.block, .stale, age: age, note: note)
     case .ifError(let over):
-      let old = OldAnswer(kept.block, age: age, over: over)
-      return try await fetch(query, key, .stale, instead: old)
+      return try await fetch(query, key, .stale, instead: (kept.block, age, over))
     case .expired:
       return try await fetch(query, key, .stale, instead: nil)
     }
@@ -130,9 +127,8 @@ package final class CachedSearch: HotelSearching {
     case .success(let fetched):
       let isCollapsed = isJoined || !fetched.wasAsked
       meter.count(isCollapsed ? .coalesced : .miss)
-      return BlockAnswer(
-        block: fetched.block, source: .upstream, age: nil,
-        note: CacheNote.asked(reason, isStored: fetched.isStored, isCollapsed: isCollapsed))
+      let note = CacheNote.asked(reason, isStored: fetched.isStored, isCollapsed: isCollapsed)
+      return BlockAnswer(fetched.block, .upstream, note: note)
     case .failure(let error):
       guard let old else {
         meter.count(isJoined ? .coalesced : .miss)
@@ -144,7 +140,8 @@ package final class CachedSearch: HotelSearching {
           "Search answered with an old cached answer",
           metadata: [UpstreamLogKey.code.rawValue: "\(error.code.rawValue)"])
       }
-      return old.answer(CacheNote.old(ttl: old.ttl, because: error))
+      let note = CacheNote.old(ttl: -old.over, because: error)
+      return BlockAnswer(old.block, .stale, age: old.age, note: note)
     }
   }
 
@@ -200,25 +197,8 @@ struct Fetched: Sendable {
   let wasAsked: Bool
 }
 
-/// A cached answer that is no longer fresh.
-struct OldAnswer: Sendable {
-  private let block: HotelBlock
-  private let age: Int
-  /// How many more seconds it is fresh, for `Cache-Status`; never above zero.
-  let ttl: Int64
-
-  /// - Parameter over: for how many seconds it has not been fresh.
-  init(_ block: HotelBlock, age: Int64, over: Int64) {
-    self.block = block
-    self.age = Int(clamping: max(0, age))
-    ttl = -over
-  }
-
-  /// The answer, with a note about what the cache did.
-  func answer(_ note: String) -> BlockAnswer {
-    BlockAnswer(block: block, source: .stale, age: age, note: note)
-  }
-}
+/// A cached answer that is no longer fresh, its age in seconds, and for how many seconds it has not been fresh.
+typealias OldAnswer = (block: HotelBlock, age: Int64, over: Int64)
 
 struct BlockAnswer: Sendable {
   let block: HotelBlock
@@ -226,7 +206,12 @@ struct BlockAnswer: Sendable {
   /// The age of the answer in seconds; nil for a new one.
   let age: Int?
   /// What the cache did, for `Cache-Status`.
-  let note: String?
+  let note: String
+
+  init(_ block: HotelBlock, _ source: HotelPage.Source, age: Int64? = nil, note: String) {
+    (self.block, self.source, self.note) = (block, source, note)
+    self.age = age.map { Int(clamping: max(0, $0)) }
+  }
 
   /// The page of a query, cut from its blocks. The first block begins at or before the page. The page has the age
   /// of its oldest block.
