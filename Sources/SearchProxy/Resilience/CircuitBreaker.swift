@@ -57,14 +57,11 @@ package struct CircuitBreaker: Sendable {
     case halfOpen = "half-open"
   }
 
-  private enum Phase: Sendable {
-    case closed
-    case open(until: ContinuousClock.Instant)
-    case probing
-  }
+  package private(set) var state = State.closed
 
   private let settings: Settings
-  private var phase = Phase.closed
+  /// When the first probe is allowed, while the breaker is open.
+  private var openUntil = ContinuousClock.now
   private var calls: SlidingCounts
   private var inARow = 0
   private var pause: Duration
@@ -78,37 +75,25 @@ package struct CircuitBreaker: Sendable {
     pause = settings.shortestPause
   }
 
-  package var state: State {
-    switch phase {
-    case .closed: .closed
-    case .open: .open
-    case .probing: .halfOpen
-    }
-  }
-
   /// Whether the breaker has closed a short while ago. A recovered upstream should then get few requests.
   package func isRecovering(at now: ContinuousClock.Instant) -> Bool {
-    guard case .closed = phase, let closedAt else { return false }
+    guard state == .closed, let closedAt else { return false }
     return now - closedAt < settings.recovery
   }
 
   /// Whether a call would be allowed, be it as a probe.
   package func wouldAdmit(at now: ContinuousClock.Instant) -> Bool {
-    switch phase {
-    case .closed: true
-    case .probing: false
-    case .open(let until): now >= until
-    }
+    state == .closed || state == .open && now >= openUntil
   }
 
   /// Asks for permission to call. A caller that is admitted must report the outcome by ``record(_:of:at:jitter:)``.
   package mutating func admit(at now: ContinuousClock.Instant) -> Admission {
-    switch phase {
+    switch state {
     case .closed: return .call(spell: spell)
-    case .probing: return .refused(settings.shortestPause)
-    case .open(let until):
-      guard now >= until else { return .refused(until - now) }
-      phase = .probing
+    case .halfOpen: return .refused(settings.shortestPause)
+    case .open:
+      guard now >= openUntil else { return .refused(openUntil - now) }
+      state = .halfOpen
       return .probe
     }
   }
@@ -119,14 +104,14 @@ package struct CircuitBreaker: Sendable {
   package mutating func record(
     _ outcome: Outcome, of admission: Admission, at now: ContinuousClock.Instant, jitter: Double
   ) -> State? {
-    switch (phase, admission, outcome) {
+    switch (state, admission, outcome) {
     case (_, .refused, _): return nil
-    case (.probing, .probe, .success):
-      phase = .closed
+    case (.halfOpen, .probe, .success):
+      state = .closed
       calls = SlidingCounts(window: settings.window)
       (inARow, pause, closedAt) = (0, settings.shortestPause, now)
       return .closed
-    case (.probing, .probe, _):
+    case (.halfOpen, .probe, _):
       if case .failure = outcome { pause = min(pause * 2, settings.longestPause) }
       open(at: now, jitter: jitter)
       return .open
@@ -138,7 +123,7 @@ package struct CircuitBreaker: Sendable {
       pause = settings.shortestPause
       open(at: now, jitter: jitter)
       return .open
-    case (.closed, _, _), (.open, _, _), (.probing, .call, _):
+    case (.closed, _, _), (.open, _, _), (.halfOpen, .call, _):
       // The outcome is unknown, or the call is from before the breaker opened.
       return nil
     }
@@ -154,7 +139,7 @@ package struct CircuitBreaker: Sendable {
   private mutating func open(at now: ContinuousClock.Instant, jitter: Double) {
     spell &+= 1
     // Half of the pause to all of it, so that the longest pause is never exceeded.
-    phase = .open(until: now + pause * (0.5 + 0.5 * min(max(jitter, 0), 1)))
+    (state, openUntil) = (.open, now + pause * (0.5 + 0.5 * min(max(jitter, 0), 1)))
   }
 }
 
