@@ -3,9 +3,7 @@ import Synchronization
 /// What is counted about requests, for the operator.
 package final class WorkCounts: Sendable {
   let running = Atomic(0)
-  private let gone = Atomic(0)
-  private let overdrawn = Atomic(0)
-  private let costly = Atomic(0)
+  private let ended = Locked<[Work.Ending: Int]>([:])
   private let paid = Atomic<Int64>(0)
   private let overspent = Atomic<Int64>(0)
   private let longest = Atomic<Int64>(0)
@@ -17,11 +15,7 @@ package final class WorkCounts: Sendable {
 
   /// How many requests were ended early for this reason.
   package func endedCount(_ reason: Work.Ending) -> Int {
-    switch reason {
-    case .gone: gone.load(ordering: .relaxed)
-    case .overdrawn: overdrawn.load(ordering: .relaxed)
-    case .costly: costly.load(ordering: .relaxed)
-    }
+    ended.withLock { $0[reason] ?? 0 }
   }
 
   /// The longest time of work without giving way since the last call, in nanoseconds.
@@ -42,11 +36,7 @@ package final class WorkCounts: Sendable {
   }
 
   func noteEnd(_ reason: Work.Ending) {
-    switch reason {
-    case .gone: gone.add(1, ordering: .relaxed)
-    case .overdrawn: overdrawn.add(1, ordering: .relaxed)
-    case .costly: costly.add(1, ordering: .relaxed)
-    }
+    ended.withLock { $0[reason, default: 0] += 1 }
   }
 
   func note(slice nanoseconds: Int64) {
