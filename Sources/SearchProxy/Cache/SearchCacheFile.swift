@@ -4,12 +4,13 @@ import Hotels
 import JSON
 import SQLite
 
+/// The sizes of the contents of a ``SearchCache``.
 package struct SearchCacheUsage: Sendable, Equatable {
-  package let answerBytes: Int64
+  package internal(set) var answerBytes: Int64
   /// Bytes of hotels that are cached by id.
-  package let hotelBytes: Int64
+  package internal(set) var hotelBytes: Int64
   /// Hotels that are cached by id.
-  package let hotels: Int64
+  package internal(set) var hotels: Int64
 }
 
 /// The file of a ``SearchCache``: its tables and their SQL.
@@ -23,15 +24,9 @@ final class SearchCacheFile {
   private static let applicationID: Int32 = 0x4842_6361
   private static let version: Int32 = 2
 
-  /// The sizes of the tables' contents. They are kept here because computing them would read all rows.
-  private struct Sums {
-    var blockBytes: Int64
-    var hotelBytes: Int64
-    var hotels: Int64
-  }
-
   private let connection: Connection
-  private var sums: Sums
+  /// The sizes of the tables' contents. They are kept here because computing them would read all rows.
+  private(set) var usage: SearchCacheUsage
 
   /// Opens the file, or creates it.
   /// - Throws: ``SQLiteError``, also for a file of another kind or of another version.
@@ -62,18 +57,12 @@ final class SearchCacheFile {
       try connection.userVersion() == Self.version
     else { throw SQLiteError(.notADatabase, message: "no search cache of this version") }
     self.connection = connection
-    sums = Sums(
-      blockBytes: try Self.number(
+    usage = SearchCacheUsage(
+      answerBytes: try Self.number(
         "SELECT coalesce(sum(length(body)), 0) FROM blocks", in: connection),
       hotelBytes: try Self.number(
         "SELECT coalesce(sum(length(body)), 0) FROM hotels", in: connection),
       hotels: try Self.number("SELECT count(*) FROM hotels", in: connection))
-  }
-
-  /// The size of the tables' contents.
-  var usage: SearchCacheUsage {
-    SearchCacheUsage(
-      answerBytes: sums.blockBytes, hotelBytes: sums.hotelBytes, hotels: sums.hotels)
   }
 
   /// Deletes a file with its write-ahead log.
@@ -113,7 +102,7 @@ final class SearchCacheFile {
         """
       ).run(
         .text(key), .integer(now.milliseconds), .integer(Self.checksum(body)), .bytes(body))
-      sums.blockBytes += Int64(body.count) - (old ?? 0)
+      sums.answerBytes += Int64(body.count) - (old ?? 0)
       for hotel in block.hotels { try put(hotel, of: upstream, at: now, &sums) }
     }
   }
@@ -139,19 +128,19 @@ final class SearchCacheFile {
   /// until the rest fits with a tenth to spare.
   /// - Parameter limit: the most bytes of answers, and also of hotels.
   func shrink(to limit: Int64, hotels hotelLimit: Int64) throws {
-    if sums.blockBytes > limit {
+    if usage.answerBytes > limit {
       try atOnce { sums in
-        while sums.blockBytes > limit - limit / 10 {
+        while sums.answerBytes > limit - limit / 10 {
           let oldest = try connection.statement(
             "SELECT rowid, length(body) FROM blocks ORDER BY used LIMIT 1"
           ).first { row in (row: row.int64(0), bytes: row.int64(1)) }
           guard let oldest else { return }
           try connection.statement("DELETE FROM blocks WHERE rowid = ?1").run(.integer(oldest.row))
-          sums.blockBytes -= oldest.bytes
+          sums.answerBytes -= oldest.bytes
         }
       }
     }
-    guard sums.hotelBytes > limit || sums.hotels > hotelLimit else { return }
+    guard usage.hotelBytes > limit || usage.hotels > hotelLimit else { return }
     try atOnce { sums in
       while sums.hotelBytes > limit - limit / 10 || sums.hotels > hotelLimit - hotelLimit / 10 {
         let oldest = try connection.statement(
@@ -166,7 +155,7 @@ final class SearchCacheFile {
   }
 
   private func put(
-    _ hotel: Hotel, of upstream: String, at now: Timestamp, _ sums: inout Sums
+    _ hotel: Hotel, of upstream: String, at now: Timestamp, _ sums: inout SearchCacheUsage
   ) throws {
     let old = try connection.statement(
       "SELECT length(body) FROM hotels WHERE upstream = ?1 AND id = ?2"
@@ -185,14 +174,14 @@ final class SearchCacheFile {
 
   /// Makes a change in one transaction. The sums are updated after the commit.
   private func atOnce(
-    _ change: (inout Sums) throws -> Void
+    _ change: (inout SearchCacheUsage) throws -> Void
   ) throws {
     try connection.begin()
     do {
-      var sums = sums
+      var sums = usage
       try change(&sums)
       try connection.commit()
-      self.sums = sums
+      usage = sums
     } catch {
       try connection.rollback()
       throw error
