@@ -39,39 +39,34 @@ package struct FieldBounds: Sendable {
 
   func intersection(_ other: FieldBounds) -> FieldBounds {
     var both = self
-    if let value = other.lower {
-      let order = lower.map { compare(value, $0) } ?? 1
-      if order > 0 { (both.lower, both.includesLower) = (value, other.includesLower) }
-      if order == 0 { both.includesLower = includesLower && other.includesLower }
-    }
-    if let value = other.upper {
-      let order = upper.map { compare(value, $0) } ?? -1
-      if order < 0 { (both.upper, both.includesUpper) = (value, other.includesUpper) }
-      if order == 0 { both.includesUpper = includesUpper && other.includesUpper }
-    }
+    (both.lower, both.includesLower) = end(low, other.low, sign: 1, leavesMore: false)
+    (both.upper, both.includesUpper) = end(high, other.high, sign: -1, leavesMore: false)
     return both
   }
 
   /// The smallest range that contains both; nil when it has no bound.
   func hull(_ other: FieldBounds) -> FieldBounds? {
-    let (low, high) = (self.isLow(below: other) ? self : other, isHigh(above: other) ? self : other)
+    let low = end(low, other.low, sign: 1, leavesMore: true)
+    let high = end(high, other.high, sign: -1, leavesMore: true)
     return FieldBounds(
-      lower: low.lower, includesLower: low.includesLower, upper: high.upper,
-      includesUpper: high.includesUpper, isByBytes: isByBytes)
+      lower: low.value, includesLower: low.isIncluded, upper: high.value,
+      includesUpper: high.isIncluded, isByBytes: isByBytes)
   }
 
-  private func isLow(below other: FieldBounds) -> Bool {
-    guard let lower else { return true }
-    guard let bound = other.lower else { return false }
-    let order = compare(lower, bound)
-    return order < 0 || order == 0 && includesLower
-  }
+  /// A bound, and whether the range contains it.
+  private typealias End = (value: JSONNode?, isIncluded: Bool)
+  private var low: End { (lower, includesLower) }
+  private var high: End { (upper, includesUpper) }
 
-  private func isHigh(above other: FieldBounds) -> Bool {
-    guard let upper else { return true }
-    guard let bound = other.upper else { return false }
-    let order = compare(upper, bound)
-    return order > 0 || order == 0 && includesUpper
+  /// The one of two ends that leaves more values in a range, or fewer.
+  /// - Parameter sign: 1 for lower ends, -1 for upper ones.
+  private func end(_ one: End, _ other: End, sign: Int, leavesMore: Bool) -> End {
+    guard let value = one.value, let bound = other.value else {
+      return (one.value == nil) == leavesMore ? one : other
+    }
+    let order = sign * compare(value, bound)
+    guard order != 0 else { return one.isIncluded == leavesMore ? one : other }
+    return (order < 0) == leavesMore ? one : other
   }
 
   private func compare(_ left: JSONNode, _ right: JSONNode) -> Int {
