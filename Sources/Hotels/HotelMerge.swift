@@ -6,12 +6,8 @@ import Stores
 /// common ancestor of two revisions. Changes of both sides survive. Where both changed the same member, the
 /// winner's value stays; the other can be read by its revision. Attachments are merged by name; see ``AttachmentMerge``.
 enum HotelMerge {
-  /// A merged revision.
-  struct Result {
-    let mutation: Mutation
-    /// The bytes of the attachments that come from the losers.
-    let contents: [AttachmentName: AttachmentContent]
-  }
+  /// A merged revision, and the bytes of the attachments that come from the losers.
+  typealias Result = (mutation: Mutation, contents: [AttachmentName: AttachmentContent])
 
   /// The most bytes of bodies that are merged at once, beside the winner's: 256 KiB. Further ones are merged in
   /// later updates. This bounds the work of one transaction.
@@ -72,7 +68,7 @@ enum HotelMerge {
     let text = merged
     let mutation = try BookmarkMerge.write(
       try DocumentBody(parsing: text), of: id, onto: tree, closing: losers, limit: limit, at: now)
-    return Result(mutation: mutation, contents: contents)
+    return (mutation, contents)
   }
 
   private static func attachments(of body: [UInt8]) -> [AttachmentStub] {

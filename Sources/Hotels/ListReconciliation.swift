@@ -33,13 +33,10 @@ struct ListReconciliation {
   /// The state of the store that was read; nil when there is nothing to merge.
   private let state: StoreInfo?
 
-  /// A list document beside the canonical one.
-  private struct Other {
-    let id: DocumentID
-    let tree: RevisionTree
-    /// Live leaves that are not lists, or that are left for a later merge.
-    let unmergedLeaves: Set<RevisionID>
-  }
+  /// A list document beside the canonical one, with live leaves that are not lists, or that are left for a later merge.
+  private typealias Other = (
+    id: DocumentID, tree: RevisionTree, unmergedLeaves: Set<RevisionID>
+  )
 
   /// Reads the lists of one state of a store.
   /// - Parameter known: lists that were read before; the lists that are read are added.
@@ -76,12 +73,10 @@ struct ListReconciliation {
     for id in otherIDs where revisions < Self.maximumRevisions && ids < Self.maximumIDs {
       guard let tree = try view.tree(id) else { continue }
       revisions += tree.nodes.count
-      let other = Other(
-        id: id, tree: tree,
-        unmergedLeaves: try Self.unmergedLeaves(in: tree, of: id, in: view, known: &known))
-      others.append(other)
+      let unmerged = try Self.unmergedLeaves(in: tree, of: id, in: view, known: &known)
+      others.append((id, tree, unmerged))
       if let side = try Self.side(
-        of: id, tree.purging(other.unmergedLeaves), in: view, known: &known)
+        of: id, tree.purging(unmerged), in: view, known: &known)
       {
         ids += side.list.hotels.count
         list = BookmarkMerge.apply(side, to: list)

@@ -29,11 +29,7 @@ struct StoredLists: Sendable {
   }
 
   /// A merge of a document's revisions that was begun.
-  private struct Merging {
-    let id: DocumentID
-    let tree: RevisionTree
-    var merge: ListMerge
-  }
+  private typealias Merging = (id: DocumentID, tree: RevisionTree, merge: ListMerge)
 
   /// The list that is being read, or that was read last, and the lists that are being merged. Copies of a progress share
   /// them: to copy a long list in each slice takes as long as to read some of it. A step that runs again goes on where it
@@ -138,7 +134,7 @@ struct StoredLists: Sendable {
     // The lists were written while they were merged. Who writes them all the time could keep others from reading them.
     let isSliced = isSliced && sides[id] == nil
     guard let side = merge.next(within: isSliced ? view.slice : .endless) else {
-      let begun = Merging(id: id, tree: tree, merge: merge)
+      let begun: Merging = (id, tree, merge)
       reading.merging.withLock { $0 = begun }
       throw SliceIsOver()
     }

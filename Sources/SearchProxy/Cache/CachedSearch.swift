@@ -174,7 +174,7 @@ package final class CachedSearch: HotelSearching {
       case .fresh = freshness.judge(
         age: Freshness.age(of: kept.stored, at: now()), isEmpty: kept.block.hotels.isEmpty)
     {
-      return .success(Fetched(block: kept.block, isStored: true, wasAsked: false))
+      return .success((kept.block, isStored: true, wasAsked: false))
     }
     let isGentle = mayYield && isRecovering()
     guard !isGentle || recoveryBulkhead.tryAcquire() else { return .failure(.yielded) }
@@ -182,20 +182,16 @@ package final class CachedSearch: HotelSearching {
     do throws(SearchError) {
       let block = HotelBlock(try await base.search(query))
       let isStored = await cache.keep(block, of: upstream, under: key, at: now())
-      return .success(Fetched(block: block, isStored: isStored, wasAsked: true))
+      return .success((block, isStored, wasAsked: true))
     } catch {
       return .failure(error)
     }
   }
 }
 
-/// The result of a call to the upstream.
-struct Fetched: Sendable {
-  let block: HotelBlock
-  let isStored: Bool
-  /// Whether this call asked the upstream. Another call may have cached the answer in the meantime.
-  let wasAsked: Bool
-}
+/// The result of a call to the upstream, and whether this call asked it. Another call may have cached the answer in the
+/// meantime.
+typealias Fetched = (block: HotelBlock, isStored: Bool, wasAsked: Bool)
 
 /// A cached answer that is no longer fresh, its age in seconds, and for how many seconds it has not been fresh.
 typealias OldAnswer = (block: HotelBlock, age: Int64, over: Int64)

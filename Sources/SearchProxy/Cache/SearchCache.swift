@@ -21,10 +21,7 @@ package final class SearchCache: Sendable {
   package static let recentBytes = 4 << 20
 
   /// A cached answer.
-  struct Kept: Sendable {
-    let block: HotelBlock
-    let stored: Timestamp
-  }
+  typealias Kept = (block: HotelBlock, stored: Timestamp)
 
   private let contents: Confined<Contents>
 
@@ -105,7 +102,7 @@ private struct Contents {
     }
     let row = using { file in try file.block(key) } ?? nil
     guard let row, let block = HotelBlock(row.body) else { return nil }
-    let kept = SearchCache.Kept(block: block, stored: row.stored)
+    let kept: SearchCache.Kept = (block, row.stored)
     var used = row.used
     if now.milliseconds - used > Self.useInterval {
       _ = using { file in try file.note(useOf: key, at: now) }

@@ -3,10 +3,7 @@ import Synchronization
 
 /// Limits how many operations run at once. Further callers wait in order, for a short time.
 package final class Bulkhead: Sendable {
-  private struct Waiter {
-    let ticket: UInt64
-    let continuation: CheckedContinuation<Bool, Never>
-  }
+  private typealias Waiter = (ticket: UInt64, continuation: CheckedContinuation<Bool, Never>)
 
   private struct State {
     var running = 0
@@ -87,7 +84,7 @@ package final class Bulkhead: Sendable {
         return true
       }
       guard state.waiting.count < waitingLimit else { return false }
-      state.waiting.append(Waiter(ticket: ticket, continuation: continuation))
+      state.waiting.append((ticket, continuation))
       return nil
     }
     if let answer { continuation.resume(returning: answer) }
