@@ -1,8 +1,8 @@
-import Accounts
+package import Accounts
 import Documents
 import JSON
 import Scheduling
-import Stores
+package import Stores
 
 /// The members of all lists, stored in the system store, so that one commit changes both directions of a
 /// membership, accepts an invitation or deletes an account. A list's contents are in the list's own store.
@@ -23,7 +23,7 @@ import Stores
 /// - `invited/<account>/<list>` and `invited-to/<list>/<account>`: see ``PersonalInvitation``;
 /// - `left/<account>/<digits>`: an account was on a list, `{"list","until"}`;
 /// - `invitation-block/<account>/<inviter>`: the account does not see the inviter's invitations, `{"user"}`.
-struct ListDirectory: Sendable {
+package struct ListDirectory: Sendable {
   let stores: DatabaseManager
 
   /// The role of an account on a list; nil when it is not a member or the list is absent. Two indexed reads.
@@ -49,12 +49,12 @@ struct ListDirectory: Sendable {
   }
 
   /// The names of some members of a list. At most two indexed reads for each.
-  func names(
-    of accounts: Set<AccountID>, on list: AccountID
+  package func names(
+    of accounts: some Sequence<AccountID> & Sendable, on list: AccountID
   ) async throws -> [AccountID: PersonName] {
     try await read(orAbsent: [:]) { view in
       var names: [AccountID: PersonName] = [:]
-      for account in accounts {
+      for account in Set(accounts) {
         names[account] = try Self.member(account, of: list, in: view)?.name
       }
       return names
@@ -62,7 +62,7 @@ struct ListDirectory: Sendable {
   }
 
   /// How many members each of these lists has; 0 for an absent list.
-  func memberCounts(of lists: [AccountID]) async throws -> [Int] {
+  package func memberCounts(of lists: [AccountID]) async throws -> [Int] {
     try await stores.each(lists, in: .system) { list, view in
       try view.localIDs(ListKeys.range(ListKeys.members(of: list))) { $0 }.count
     } ?? lists.map { _ in 0 }

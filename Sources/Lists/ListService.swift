@@ -13,7 +13,7 @@ package import Stores
 /// so that a crash leaves nothing behind.
 package struct ListService: Sendable {
   let stores: DatabaseManager
-  let directory: ListDirectory
+  package let directory: ListDirectory
   let accounts: AccountService
   let hotels: HotelService
   let ownedBytes: Int64
@@ -135,17 +135,6 @@ package struct ListService: Sendable {
       if isLast { return (lists, damaged, index + 1 < found.count ? id : nil) }
     }
     return (lists, damaged, nil)
-  }
-
-  package func names(
-    of accounts: some Sequence<AccountID> & Sendable, on list: AccountID
-  ) async throws -> [AccountID: PersonName] {
-    try await directory.names(of: Set(accounts), on: list)
-  }
-
-  /// How many members each of these lists has, in the order of the lists. For the operator.
-  package func memberCounts(of lists: [AccountID]) async throws -> [Int] {
-    try await directory.memberCounts(of: lists)
   }
 
   /// The lists that an account owns, in the order of their ids.

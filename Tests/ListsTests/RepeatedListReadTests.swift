@@ -26,7 +26,7 @@ import Testing
     _ lists: ListService, _ list: AccountID, _ owner: AccountID, _ secret: String
   ) async throws -> Found {
     let members = try await lists.directory.members(of: list)?.all.map(\.username) ?? []
-    let counts = try await lists.memberCounts(of: [list, owner, list])
+    let counts = try await lists.directory.memberCounts(of: [list, owner, list])
     var (found, last) = (Found(members: members, counts: counts), String?.none)
     repeat {
       let (notes, next) = try await lists.notes(of: list, after: last, limit: 7, for: owner)

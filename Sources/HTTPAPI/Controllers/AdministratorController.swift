@@ -123,7 +123,7 @@ struct AdministratorController: Sendable {
     let names = try await engine.names(in: "list", after: after?.key, limit: limit + 1)
     let ids = names.prefix(limit).compactMap { if case .list(let id) = $0 { id } else { nil } }
     let figures = try await engine.figures(of: ids.map(StoreName.list))
-    let members = try await lists.memberCounts(of: ids)
+    let members = try await lists.directory.memberCounts(of: ids)
     return .json { writer in
       writer.objects("lists", of: zip(zip(ids, figures), members)) { found, writer in
         writer.member("id", found.0.0.text)

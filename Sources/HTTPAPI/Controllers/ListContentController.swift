@@ -56,7 +56,7 @@ struct ListContentController: Sendable {
       },
       read("/documents/{documentID}/revisions") { call, list, _ in
         try await histories.list(call, in: .list(list)) { authors in
-          try await lists.names(of: authors, on: list)
+          try await lists.directory.names(of: authors, on: list)
         }
       },
       read("/documents/{documentID}/revisions/{rev}") { call, list, _ in
@@ -116,7 +116,7 @@ struct ListContentController: Sendable {
     let start = try query.int("after", in: 1...Int.max, default: 0)
     let page = try await lists.history(
       of: list, from: start == 0 ? nil : Int64(start), limit: limit)
-    let names = try await lists.names(
+    let names = try await lists.directory.names(
       of: Set(page.events.compactMap { $0.arrival?.author.user }), on: list)
     return .json { writer in
       writer.objects("changes", of: page.events) { event, writer in
@@ -248,7 +248,7 @@ struct ListContentController: Sendable {
   ) async throws -> [HotelID: String] {
     let authors = try await hotels.adders(of: ids, in: .list(list))
     let users = authors.values.compactMap(\.user)
-    let names = try await lists.names(of: users, on: list)
+    let names = try await lists.directory.names(of: users, on: list)
     return authors.compactMapValues { author in
       author.user.flatMap { names[$0]?.username }
     }
