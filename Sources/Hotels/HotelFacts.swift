@@ -110,15 +110,14 @@ package enum HotelShape {
     }
 
     func fits(_ value: JSONNode) -> Bool {
-      if self == .flag { return value.bool != nil }
-      if value.isNull { return true }
+      if value.isNull { return self != .flag }
       switch self {
       case .text: return value.kind == .string
       case .texts: return value.kind == .array && value.elements.allSatisfy { $0.kind == .string }
       case .position:
         return value.kind == .object
           && ["lat", "lon"].allSatisfy { value[$0].map { $0.kind == .number } ?? true }
-      case .flag: return false
+      case .flag: return value.bool != nil
       }
     }
   }
