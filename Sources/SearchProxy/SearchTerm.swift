@@ -5,20 +5,18 @@ import Hotels
 ///
 /// The upstream treats a text as a phrase. It splits it into words at white space and punctuation, which are
 /// therefore equivalent. So punctuation with a meaning in a path can be replaced by white space.
-enum SearchTerm: Sendable, Equatable {
-  /// Any text matches: the segment `*`.
-  case any
-  /// No hotel can match, and the text must not be sent. Some servers resolve `.` and `..` in a path even when they
-  /// are encoded, and `*` would match everything. None of them contains a word.
-  case nothing
-  /// The text as a segment, and a second spelling for upstreams that answer 404 to the first because they decode
-  /// `%2F` before they look for a route (WSGI servers such as Flask's do).
-  case segment(String, otherwise: String?)
+struct SearchTerm: Sendable {
+  /// The segment to send first; nil when no hotel can match, and the text must not be sent. Some servers resolve `.` and
+  /// `..` in a path even when they are encoded, and `*` would match everything. None of them contains a word.
+  let first: String?
+  /// A second spelling for upstreams that answer 404 to the first because they decode `%2F` before they look for a route
+  /// (WSGI servers such as Flask's do); nil if there is none.
+  let second: String?
 
-  /// Converts a text; nil matches anything.
+  /// Converts a text; nil matches anything: the segment `*`.
   init(_ text: String?) {
     guard let text else {
-      self = .any
+      (first, second) = ("*", nil)
       return
     }
     let parts = text.utf8.split(whereSeparator: Self.isSlash)
@@ -26,28 +24,14 @@ enum SearchTerm: Sendable, Equatable {
     let spaced = String(
       decoding: text.utf8.map { Self.isSlash($0) ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     if parts.allSatisfy(Self.isSpecialSegment) {
-      self = .nothing
+      (first, second) = (nil, nil)
     } else if !hasSlash {
-      self = .segment(PathSegment.encode(text), otherwise: nil)
+      (first, second) = (PathSegment.encode(text), nil)
     } else if parts.contains(where: Self.isSpecialSegment) {
-      self = .segment(PathSegment.encode(spaced), otherwise: nil)
+      (first, second) = (PathSegment.encode(spaced), nil)
     } else {
-      self = .segment(PathSegment.encode(text), otherwise: PathSegment.encode(spaced))
+      (first, second) = (PathSegment.encode(text), PathSegment.encode(spaced))
     }
-  }
-
-  /// The segment to send first; nil when nothing can match.
-  var first: String? {
-    switch self {
-    case .any: "*"
-    case .nothing: nil
-    case .segment(let text, _): text
-    }
-  }
-
-  /// The segment to send when the first is not found; nil if there is no second spelling.
-  var second: String? {
-    if case .segment(_, let otherwise) = self { otherwise } else { nil }
   }
 
   /// Whether a text is empty, `.`, `..` or `*`, ignoring white space, because some servers trim a segment.

@@ -52,7 +52,7 @@ package final class TravelSampleUpstream: RemoteUpstream {
   /// An empty page for a text that has no word which a path can contain (`.`, `..`, `*`). Such a text matches no
   /// hotel, so nothing is sent.
   package func answerWithoutAsking(_ query: HotelQuery) -> HotelPage? {
-    let isNothing = [query.description, query.location].contains { SearchTerm($0) == .nothing }
+    let isNothing = [query.description, query.location].contains { SearchTerm($0).first == nil }
     return isNothing ? HotelPage(hotels: [], next: nil) : nil
   }
 
