@@ -157,14 +157,12 @@ package struct IndexDefinition: Sendable {
 extension IndexEntry {
   /// The document with the fields that the entry stores; nil for an entry without content.
   package var coveredDocument: [UInt8]? {
-    guard let content else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(content.count + id.text.utf8.count + 16)
-    bytes += #"{"_id":"#.utf8
-    JSONWriter.appendString(id.text, to: &bytes)
-    bytes.append(content.count > 2 ? UInt8(ascii: ",") : UInt8(ascii: "}"))
-    if content.count > 2 { bytes += content[1...] }
-    return bytes
+    content.map { content in
+      JSONWriter.object(reserving: content.count + id.text.utf8.count + 16) { writer in
+        writer.member("_id", id.text)
+        writer.members(of: content)
+      }
+    }
   }
 }
 

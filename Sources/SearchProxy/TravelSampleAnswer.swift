@@ -62,15 +62,16 @@ enum TravelSampleRow {
   /// Nil for a row that is not an object, has no usable fields, or has an id that can't be a document's id.
   static func hotel(_ row: JSONNode) -> Hotel? {
     guard row.kind == .object else { return nil }
-    var bytes = [UInt8(ascii: "{")]
-    for member in row.members where hasContent(member.value) {
-      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-      bytes += member.rawName
-      bytes.append(UInt8(ascii: ":"))
-      append(member, to: &bytes)
+    let bytes = JSONWriter.object { writer in
+      for member in row.members where hasContent(member.value) {
+        if member.nameEquals("id"), let id = canonicalID(member.value) {
+          writer.member("id", id)
+        } else {
+          writer.member(member)
+        }
+      }
     }
-    guard bytes.count > 1 else { return nil }
-    bytes.append(UInt8(ascii: "}"))
+    guard bytes.count > 2 else { return nil }
     // The remaining object is valid JSON. Parsing fails only when it is too large for a document.
     guard let tidy = try? ParsedJSON(bytes, limits: .document) else { return nil }
     return try? Hotel(tidy.root, from: .upstream)
@@ -78,14 +79,6 @@ enum TravelSampleRow {
 
   private static func hasContent(_ value: JSONNode) -> Bool {
     !value.isNull && !value.stringEquals("None")
-  }
-
-  private static func append(_ member: JSONMember, to bytes: inout [UInt8]) {
-    guard member.nameEquals("id"), let id = canonicalID(member.value) else {
-      member.value.appendMinified(to: &bytes)
-      return
-    }
-    JSONWriter.appendString(id, to: &bytes)
   }
 
   private static func canonicalID(_ value: JSONNode) -> String? {

@@ -40,14 +40,12 @@ struct HotelBlock: Sendable {
 
   /// The block as JSON.
   var bytes: [UInt8] {
-    var writer = JSONWriter(reserving: 4_096)
-    writer.beginObject()
-    writer.member("more", hasMore)
-    writer.objects("hotels", of: hotels) { hotel, writer in
-      writer.member("id", hotel.id.text)
-      writer.member("hotel", raw: hotel.body.bytes)
+    JSONWriter.object(reserving: 4_096) { writer in
+      writer.member("more", hasMore)
+      writer.objects("hotels", of: hotels) { hotel, writer in
+        writer.member("id", hotel.id.text)
+        writer.member("hotel", raw: hotel.body.bytes)
+      }
     }
-    writer.endObject()
-    return writer.bytes
   }
 }

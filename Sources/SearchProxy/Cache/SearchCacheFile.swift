@@ -219,14 +219,10 @@ extension HotelQuery {
 
   /// The cache key of an answer to the query. It contains nothing about a person.
   func key(upstream: String) -> String {
-    let texts = [
-      upstream, matching == .phrase ? "phrase" : "words", description ?? "", location ?? "",
+    let key: JSONValue = [
+      .string(upstream), matching == .phrase ? "phrase" : "words", .string(description ?? ""),
+      .string(location ?? ""), .number(JSONNumber(offset)),
     ]
-    var writer = JSONWriter()
-    writer.beginArray()
-    for text in texts { writer.string(text) }
-    writer.int(offset)
-    writer.endArray()
-    return String(decoding: writer.bytes, as: UTF8.self)
+    return String(decoding: key.bytes, as: UTF8.self)
   }
 }

@@ -54,15 +54,12 @@ struct QueryRows {
 
   private static func location(in fields: JSONNode?, prefix: String) -> [UInt8]? {
     guard let fields, fields.kind == .object else { return nil }
-    var writer = JSONWriter()
-    var isEmpty = true
-    writer.beginObject()
-    for name in ["lat", "lon", "accuracy"] {
-      guard let value = fields[prefix + name], !value.isNull else { continue }
-      writer.member(name, raw: value.minified)
-      isEmpty = false
+    let bytes = JSONWriter.object { writer in
+      for name in ["lat", "lon", "accuracy"] {
+        guard let value = fields[prefix + name], !value.isNull else { continue }
+        writer.member(name, raw: value.minified)
+      }
     }
-    writer.endObject()
-    return isEmpty ? nil : writer.bytes
+    return bytes.count > 2 ? bytes : nil
   }
 }
