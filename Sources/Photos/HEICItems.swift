@@ -180,14 +180,8 @@ struct HEICItems {
         others = max(others, range.upperBound)
         continue
       }
-      if range.lowerBound < end {
-        pictures[pictures.count - 1] =
-          pictures[pictures.count - 1]
-          .lowerBound..<max(
-            end, range.upperBound)
-      } else {
-        pictures.append(range)
-      }
+      let start = range.lowerBound < end ? pictures.removeLast().lowerBound : range.lowerBound
+      pictures.append(start..<max(end, range.upperBound))
     }
     return pictures
   }
