@@ -83,20 +83,11 @@ struct RemoteURL: Sendable, Hashable {
         bytes.append(byte)
         continue
       }
-      let digits = rest.prefix(2)
-      guard digits.count == 2, digits.allSatisfy(isHexDigit),
-        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-      else { return nil }
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
+      guard let value = Hex.bytes(digits.utf8)?.first else { return nil }
       bytes.append(value)
       rest = rest.dropFirst(2)
     }
     return String(validating: bytes, as: UTF8.self)
-  }
-
-  private static func isHexDigit(_ byte: UInt8) -> Bool {
-    switch byte | 0x20 {
-    case 0x30...0x39, 0x61...0x66: true
-    default: false
-    }
   }
 }
