@@ -257,7 +257,10 @@ let package = Package(
       ["JSON", "Documents", "Hotels", "Scheduling", "Catalogue", "SQLite", "TestSupport"]),
     tests(
       "SearchProxy",
-      ["JSON", "Documents", "Hotels", "IPAddresses", "SearchProxy", "SQLite", "TestSupport"]),
+      [
+        "JSON", "Documents", "Hotels", "IPAddresses", "Scheduling", "SearchProxy", "SQLite",
+        "TestSupport",
+      ]),
     tests(
       "Replicator",
       [

@@ -1,4 +1,5 @@
 import Hotels
+import Scheduling
 import SearchProxy
 import Synchronization
 import TestSupport
@@ -12,7 +13,7 @@ final class CacheFixture: Sendable {
   /// The upstream with its guards, if it has some.
   let guarded: GuardedSearch?
   private let search: CachedSearch
-  private let cache: SearchCache
+  private let cache: Confined<SearchCache>
 
   init(
     hotels: Int, path: String, maximumBytes: Int64, recentBytes: Int, isGuarded: Bool,
@@ -24,8 +25,8 @@ final class CacheFixture: Sendable {
       isGuarded
       ? GuardedSearch(upstream, name: "test", settings: .patient, now: { instant.now }) : nil
     self.guarded = guarded
-    let cache = SearchCache(
-      path: path, maximumBytes: maximumBytes, recentBytes: recentBytes)
+    let cache = Confined(
+      SearchCache(path: path, maximumBytes: maximumBytes, recentBytes: recentBytes))
     let time = TestClock()
     self.upstream = upstream
     self.path = path
@@ -59,7 +60,7 @@ final class CacheFixture: Sendable {
   ) -> CachedSearch {
     let time = shared
     return CachedSearch(
-      upstream, upstream: name, cache: SearchCache(path: path), matching: matching,
+      upstream, upstream: name, cache: Confined(SearchCache(path: path)), matching: matching,
       now: { time.now })
   }
 

@@ -70,7 +70,7 @@ struct AdministrationAssembly: ServerAdministration {
   }
 
   func cache() async -> Administration.Cache? {
-    guard let usage = await search.cache?.usage() else { return nil }
+    guard let usage = await search.cache?.run({ $0.usage() }) ?? nil else { return nil }
     let searches = metrics.values(of: "search_cache_total")
     return Administration.Cache(
       answerBytes: Int(usage.answerBytes), maximumBytes: Int(SearchCache.defaultMaximumBytes),

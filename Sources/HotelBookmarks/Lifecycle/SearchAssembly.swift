@@ -2,6 +2,7 @@ import Catalogue
 import Hotels
 import IPAddresses
 import Logging
+import Scheduling
 import SearchProxy
 
 /// The upstreams of the settings, with their protection and their cache.
@@ -16,7 +17,7 @@ struct SearchAssembly: Sendable {
   /// Whether the catalogue in this process is an upstream.
   var hasCatalogue: Bool { catalogue != nil }
   /// The cache of answers of upstreams over HTTP; nil without such upstreams.
-  let cache: SearchCache?
+  let cache: Confined<SearchCache>?
   private let catalogue: HotelCatalogue?
   private let clients: [UpstreamClient]
 
@@ -60,7 +61,8 @@ struct SearchAssembly: Sendable {
     }
     self.clients = clients
     self.guarded = guarded
-    let cache = SearchCache(path: DataFiles.searchCache(in: settings.data), logger: logger)
+    let cache = Confined(
+      SearchCache(path: DataFiles.searchCache(in: settings.data), logger: logger))
     self.cache = cache
     let breakers = guarded
     search = CachedSearch(

@@ -1,7 +1,7 @@
 package import Documents
 package import Hotels
 package import Logging
-import Scheduling
+package import Scheduling
 
 /// A search with a cache. A fresh answer is returned without a call. A stale answer is returned while a new one is
 /// fetched in the background. An older answer is returned when the upstream does not answer. Identical simultaneous
@@ -19,7 +19,7 @@ package final class CachedSearch: HotelSearching {
 
   let base: any HotelSearching
   let upstream: String
-  let cache: SearchCache
+  let cache: Confined<SearchCache>
   let freshness = Freshness()
   let matching: HotelQuery.Matching?
   let isRecovering: @Sendable () -> Bool
@@ -39,7 +39,7 @@ package final class CachedSearch: HotelSearching {
   /// - Parameter isRecovering: whether the upstream was unavailable until a short while ago.
   /// - Parameter now: the wall clock, because cached answers outlive the process.
   package init(
-    _ base: any HotelSearching, upstream: String, cache: SearchCache,
+    _ base: any HotelSearching, upstream: String, cache: Confined<SearchCache>,
     matching: HotelQuery.Matching? = nil,
     isRecovering: @escaping @Sendable () -> Bool = { false },
     now: @escaping @Sendable () -> Timestamp,
@@ -75,7 +75,7 @@ package final class CachedSearch: HotelSearching {
   /// The hotel from a search within the last day.
   package func shown(_ id: HotelID) async -> Hotel? {
     let canonical = HotelID(Hotel.canonical(id.text)) ?? id
-    guard let kept = await cache.hotel(canonical, of: upstream),
+    guard let kept = await cache.run({ $0.hotel(canonical, of: self.upstream) }),
       Freshness.age(of: kept.stored, at: now()) < freshness.ifError
     else { return nil }
     return kept.hotel
@@ -90,7 +90,7 @@ package final class CachedSearch: HotelSearching {
 
   private func block(_ query: HotelQuery) async throws(SearchError) -> BlockAnswer {
     let key = query.key(upstream: upstream)
-    guard let kept = await cache.block(key, at: now()) else {
+    guard let kept = await cache.run({ $0.block(key, at: self.now()) }) else {
       return try await fetch(query, key, .miss, instead: nil)
     }
     let age = Freshness.age(of: kept.stored, at: now())
@@ -157,7 +157,7 @@ package final class CachedSearch: HotelSearching {
   func lookUp(_ id: HotelID) async -> Result<Hotel?, SearchError> {
     do throws(SearchError) {
       guard let hotel = try await base.hotel(id) else { return .success(nil) }
-      await cache.keep(hotel, of: upstream, at: now())
+      await cache.run { $0.keep(hotel, of: self.upstream, at: self.now()) }
       return .success(hotel)
     } catch {
       return .failure(error)
@@ -170,7 +170,7 @@ package final class CachedSearch: HotelSearching {
     _ query: HotelQuery, _ key: String, mayYield: Bool
   ) async -> Result<Fetched, SearchError> {
     // Another call may have ended after the caller read the cache and before this call began.
-    if let kept = await cache.block(key, at: now()),
+    if let kept = await cache.run({ $0.block(key, at: self.now()) }),
       case .fresh = freshness.judge(
         age: Freshness.age(of: kept.stored, at: now()), isEmpty: kept.block.hotels.isEmpty)
     {
@@ -181,7 +181,9 @@ package final class CachedSearch: HotelSearching {
     defer { if isGentle { recoveryBulkhead.release() } }
     do throws(SearchError) {
       let block = HotelBlock(try await base.search(query))
-      let isStored = await cache.keep(block, of: upstream, under: key, at: now())
+      let isStored = await cache.run {
+        $0.keep(block, of: self.upstream, under: key, at: self.now())
+      }
       return .success((block, isStored, wasAsked: true))
     } catch {
       return .failure(error)

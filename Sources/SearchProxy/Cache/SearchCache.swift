@@ -2,15 +2,15 @@ import Documents
 import Hotels
 package import Logging
 import SQLite
-import Scheduling
+package import Scheduling
 
 /// A cache of upstreams' answers in one SQLite file of bounded size, so that they survive a restart. It contains
 /// blocks by search, and the hotels in them by id.
 ///
 /// Its contents can always be fetched again. So a file that is damaged or has another version is deleted and
 /// replaced by a new one. While the file can't be read or written (full disk, no free file descriptor), searches
-/// work without it and its contents stay. It has a thread, because SQLite blocks.
-package final class SearchCache: Sendable {
+/// work without it and its contents stay. Its calls block, because SQLite does: it is confined to a thread.
+package struct SearchCache {
   /// The most bytes of cached answers, and also of cached hotels: 32 MiB each. The least recently used answers and
   /// the least recently returned hotels are removed first.
   package static let defaultMaximumBytes: Int64 = 32 << 20
@@ -23,7 +23,19 @@ package final class SearchCache: Sendable {
   /// A cached answer.
   typealias Kept = (block: HotelBlock, stored: Timestamp)
 
-  private let contents: Confined<Contents>
+  /// The last use of an answer is stored only when the stored one is older than this, in milliseconds.
+  private static let useInterval: Int64 = 60_000
+
+  private let path: String
+  private let maximumBytes: Int64
+  private let recentBytes: Int
+  private let logger: Logger
+  private var file: SearchCacheFile?
+  private var isClosed = false
+  private var isFailing = false
+  /// Answers that were read from the file, with their stored time of use, in milliseconds.
+  private var recent: [String: (kept: Kept, used: Int64, size: Int)] = [:]
+  private var recentSize = 0
 
   /// Makes a cache. Its file is opened at the first use.
   /// - Parameter path: the file; created if absent, in an existing directory.
@@ -34,75 +46,20 @@ package final class SearchCache: Sendable {
     recentBytes: Int = SearchCache.recentBytes,
     logger: Logger = Logger(label: "hotel-bookmarks.search-cache")
   ) {
-    contents = Confined(
-      Contents(
-        path: path, maximumBytes: maximumBytes, recentBytes: recentBytes, logger: logger),
-      to: ThreadPool(name: "search-cache"))
-  }
-
-  /// The cached answer of a key; nil for none.
-  func block(_ key: String, at now: Timestamp) async -> Kept? {
-    await contents.run { $0.block(key, at: now) }
-  }
-
-  /// Caches an answer.
-  /// - Returns: whether it is cached now.
-  func keep(
-    _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
-  ) async -> Bool {
-    await contents.run { $0.keep(block, of: upstream, under: key, at: now) }
-  }
-
-  /// Caches a hotel that was looked up by its id.
-  func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) async {
-    await contents.run { $0.keep(hotel, of: upstream, at: now) }
-  }
-
-  /// The last cached description of a hotel; nil when the upstream has not returned it recently.
-  func hotel(_ id: HotelID, of upstream: String) async -> (hotel: Hotel, stored: Timestamp)? {
-    await contents.run { $0.hotel(id, of: upstream) }
-  }
-
-  /// The size of the cache; nil when the file can't be used.
-  package func usage() async -> SearchCacheUsage? { await contents.run { $0.usage() } }
-
-  /// Closes the file and ends the thread.
-  package func close() async {
-    await contents.run { $0.close() }
-    await contents.threads.stop()
-  }
-}
-
-/// The open file, and the answers in memory. Its calls block.
-private struct Contents {
-  /// The last use of an answer is stored only when the stored one is older than this, in milliseconds.
-  private static let useInterval: Int64 = 60_000
-
-  let path: String
-  let maximumBytes: Int64
-  let recentBytes: Int
-  let logger: Logger
-  private var file: SearchCacheFile?
-  private var isClosed = false
-  private var isFailing = false
-  /// Answers that were read from the file, with their stored time of use, in milliseconds.
-  private var recent: [String: (kept: SearchCache.Kept, used: Int64, size: Int)] = [:]
-  private var recentSize = 0
-
-  init(path: String, maximumBytes: Int64, recentBytes: Int, logger: Logger) {
     self.path = path
     self.maximumBytes = maximumBytes
     self.recentBytes = recentBytes
     self.logger = logger
   }
 
-  mutating func block(_ key: String, at now: Timestamp) -> SearchCache.Kept? {
+  /// The cached answer of a key; nil for none.
+  mutating func block(_ key: String, at now: Timestamp) -> Kept? {
     if let known = recent[key], now.milliseconds - known.used <= Self.useInterval {
       return known.kept
     }
     let row = using { file in try file.block(key) } ?? nil
     guard let row, let block = HotelBlock(row.body) else { return nil }
-    let kept: SearchCache.Kept = (block, row.stored)
+    let kept: Kept = (block, row.stored)
     var used = row.used
     if now.milliseconds - used > Self.useInterval {
       _ = using { file in try file.note(useOf: key, at: now) }
@@ -113,7 +70,7 @@ private struct Contents {
   }
 
   private mutating func remember(
-    _ kept: SearchCache.Kept, used: Int64, under key: String, size: Int
+    _ kept: Kept, used: Int64, under key: String, size: Int
   ) {
     forgetRecent(key)
     if recentSize + size > recentBytes { forgetRecent() }
@@ -130,6 +87,8 @@ private struct Contents {
     recentSize = 0
   }
 
+  /// Caches an answer.
+  /// - Returns: whether it is cached now.
   mutating func keep(
     _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
   ) -> Bool {
@@ -142,6 +101,7 @@ private struct Contents {
     } ?? false
   }
 
+  /// Caches a hotel that was looked up by its id.
   mutating func keep(_ hotel: Hotel, of upstream: String, at now: Timestamp) {
     let limit = maximumBytes
     _ = using { file in
@@ -150,15 +110,17 @@ private struct Contents {
     }
   }
 
+  /// The last cached description of a hotel; nil when the upstream has not returned it recently.
   mutating func hotel(_ id: HotelID, of upstream: String) -> (hotel: Hotel, stored: Timestamp)? {
     let row = using { file in try file.hotel(id.text, of: upstream) } ?? nil
     guard let row, let body = try? DocumentBody(parsing: row.body) else { return nil }
     return (Hotel(id: id, body: body), row.stored)
   }
 
-  mutating func usage() -> SearchCacheUsage? { using { $0.usage } }
+  /// The size of the cache; nil when the file can't be used.
+  package mutating func usage() -> SearchCacheUsage? { using { $0.usage } }
 
-  mutating func close() {
+  fileprivate mutating func close() {
     file = nil
     isClosed = true
   }
@@ -207,6 +169,19 @@ private struct Contents {
   private mutating func note(_ event: StaticString, _ detail: Logger.Metadata) {
     if !isFailing { logger.warning("\(event)", metadata: detail) }
     isFailing = true
+  }
+}
+
+extension Confined<SearchCache> {
+  /// Gives a cache a thread of its own.
+  package convenience init(_ cache: sending SearchCache) {
+    self.init(cache, to: ThreadPool(name: "search-cache"))
+  }
+
+  /// Closes the file and ends the thread.
+  package func close() async {
+    await run { $0.close() }
+    await threads.stop()
   }
 }
 
