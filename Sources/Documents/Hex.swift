@@ -82,7 +82,8 @@ package enum Hex {
     bytes.reserveCapacity(text.count / 2)
     var high: UInt8?
     for digit in text {
-      guard let value = value(digit) else { return nil }
+      let value = valueOrAbove15(digit)
+      guard value <= 15 else { return nil }
       if let first = high {
         bytes.append(first << 4 | value)
         high = nil
@@ -91,14 +92,6 @@ package enum Hex {
       }
     }
     return bytes
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 
   /// The first digits of the SHA-256 of a text's UTF-8 bytes. They are the same everywhere and do not show the text.
