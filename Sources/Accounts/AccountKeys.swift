@@ -46,7 +46,5 @@ enum AccountKeys {
   /// The ids of all such records.
   static let erasures = DocumentRange(start: "erasure:", end: "erasure;", includesEnd: false)
 
-  private static func hash(_ name: UserName) -> String {
-    Hex.digest(of: name.key, digits: 64)
-  }
+  private static func hash(_ name: UserName) -> String { Hex.digest(of: name.key, digits: 64) }
 }

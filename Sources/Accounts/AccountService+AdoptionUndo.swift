@@ -91,8 +91,7 @@ extension AccountStore {
     ]
     try await stores.update(.system, loading: [AccountKeys.guest(guest)], as: context) { changes in
       guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
-      changes.write(
-        LocalEdit(UndoNote.id(of: guest), LocalDocument(revision: 1, body: body.bytes)))
+      changes.write(LocalEdit(UndoNote.id(of: guest), LocalDocument(revision: 1, body: body.bytes)))
     }
   }
 

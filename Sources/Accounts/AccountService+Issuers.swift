@@ -27,8 +27,7 @@ extension AccountService {
       token: Hex.string(Array(SHA256.hash(data: token.signed))), forgottenAt: end, for: name,
       newcomer: newUser(), adopting: guest)
     let waiting = await carry(user.adopting, into: user.id, AccountKeys.user(name))
-    var session = try tokens.issue(
-      .user, user.id, name: name.text, epoch: user.epoch, at: now())
+    var session = try tokens.issue(.user, user.id, name: name.text, epoch: user.epoch, at: now())
     (session.adopted, session.waiting) = (guest, waiting)
     audit.note(AuditEvent(.signedIn, of: user.id, about: "issuer"), from: address)
     return session
@@ -36,15 +35,12 @@ extension AccountService {
 
   /// A new user that is not stored yet.
   func newUser(adopting guests: [AccountID] = []) -> UserDocument {
-    return UserDocument(
-      id: .random(), epoch: 1, createdAt: now().rfc3339, adopting: guests)
+    return UserDocument(id: .random(), epoch: 1, createdAt: now().rfc3339, adopting: guests)
   }
 
   /// Checks the token's claims before any key is fetched, and then its signature.
   /// - Returns: the time from which on the token would be refused for its age.
-  private func verify(
-    _ token: IDToken, from address: ClientAddress
-  ) async throws -> Timestamp {
+  private func verify(_ token: IDToken, from address: ClientAddress) async throws -> Timestamp {
     let claims = token.claims
     guard let keys = issuers.first(where: { $0.issuer.url.equalsBytes(of: claims.issuer) }) else {
       throw ServiceError.invalidToken("an issuer that is not trusted")

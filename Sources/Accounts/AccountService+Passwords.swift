@@ -133,9 +133,7 @@ extension AccountService {
 
   /// Creates a user, for the command line.
   /// - Throws: `invalidName`, `invalidPassword`, `taken`, `hashingBusy`.
-  package func addUser(
-    username: String, password: Secret
-  ) async throws -> AccountID {
+  package func addUser(username: String, password: Secret) async throws -> AccountID {
     let name = try UserName(ofNewcomer: username)
     try PasswordRule.check(password)
     let id = try await create(name, password, as: .plain, adopting: nil).id
@@ -145,9 +143,7 @@ extension AccountService {
 
   /// Changes a user's password, for the command line. All sessions of the user end.
   /// - Throws: `invalidName`, `invalidPassword`, `unknownUser`, `hashingBusy`.
-  package func changePassword(
-    username: String, password: Secret
-  ) async throws {
+  package func changePassword(username: String, password: Secret) async throws {
     let name = try UserName(username).usualSpelling
     try PasswordRule.check(password)
     let hash = try await newHash(of: password, for: name)
@@ -160,9 +156,7 @@ extension AccountService {
 
   /// The account with a user name, for the members of lists; nil when there is none.
   /// - Throws: the store's errors.
-  package func accountID(
-    ofUser username: String
-  ) async throws -> AccountID? {
+  package func accountID(ofUser username: String) async throws -> AccountID? {
     guard let name = try? UserName(given: username) else { return nil }
     return try await accounts.document(name.usualSpelling)?.id
   }
@@ -173,9 +167,7 @@ extension AccountService {
     // This check saves the time of the hash. The transaction decides.
     guard administrator.present.administrator?.isTaken(for: name) != true,
       try await accounts.user(name) == nil
-    else {
-      throw ServiceError.taken
-    }
+    else { throw ServiceError.taken }
     let hash = try await hashing.hash(PasswordRule.normalized(password), as: form)
     let user = newUser(adopting: guest.map { [$0] } ?? [])
     try await accounts.create(name, user, password: hash)

@@ -6,9 +6,7 @@ extension AccountService {
   /// Authenticates a bearer token. A token that was recently verified costs one hash and one look-up. The first
   /// time also costs a signature and two or three reads of the system store.
   /// - Throws: `invalidToken`, `expiredToken`, `guestSpent`; the store's errors.
-  package func authenticate(
-    bearer token: String
-  ) async throws -> Principal {
+  package func authenticate(bearer token: String) async throws -> Principal {
     guard token.utf8.count <= CompactToken.maximumBytes else {
       throw ServiceError.invalidToken("too long")
     }
@@ -71,9 +69,7 @@ extension AccountService {
         principal.kind, principal.id, name: principal.username, epoch: principal.epoch,
         continuing: principal, at: now
       ).token
-    } catch {
-      return nil
-    }
+    } catch { return nil }
   }
 
   /// Whether the next answer to a principal should carry a new token: it is old, and none was given to its session
@@ -169,9 +165,7 @@ extension AccountService {
       store: .user(administrator.id), epoch: present.epoch &+ ends)
   }
 
-  func standing(
-    of principal: Principal
-  ) async throws -> AccountStore.Standing {
+  func standing(of principal: Principal) async throws -> AccountStore.Standing {
     if principal.kind == .administrator {
       let present = administrator.present
       guard principal.id == present.administrator?.id else { return .ended }
@@ -184,8 +178,7 @@ extension AccountService {
 
 /// The sessions that were given a new token with an answer, and when: those of late, as many as are tracked.
 final class RecentRenewals: Sendable {
-  private let moments = Mutex(
-    BoundedLRU<String, Timestamp>(capacity: AccountSettings.cachedTokens))
+  private let moments = Mutex(BoundedLRU<String, Timestamp>(capacity: AccountSettings.cachedTokens))
 
   /// Whether a session was given none within so many seconds. After a step back of the clock it is due, too.
   func isDue(_ session: String, at now: Timestamp, after seconds: Int64) -> Bool {

@@ -5,21 +5,15 @@ package import Stores
 extension AccountService {
   /// The stored progress of the sweep.
   /// - Throws: the system store's errors.
-  package func sweepState() async throws -> SweepState {
-    try await accounts.sweepState(at: now())
-  }
+  package func sweepState() async throws -> SweepState { try await accounts.sweepState(at: now()) }
 
   /// Stores the progress of the sweep durably. Creates the system store if there is none.
   /// - Throws: the system store's errors.
-  package func save(_ state: SweepState) async throws {
-    try await accounts.save(state)
-  }
+  package func save(_ state: SweepState) async throws { try await accounts.save(state) }
 
   /// The adoptions that are not complete. Reads every account.
   /// - Throws: the system store's errors.
-  package func openAdoptions() async throws -> OpenAdoptions {
-    try await accounts.openAdoptions()
-  }
+  package func openAdoptions() async throws -> OpenAdoptions { try await accounts.openAdoptions() }
 
   /// Copies what is left of a guest's data, as the user's next log-in would.
   /// - Throws: the stores' errors. The call can be repeated.
@@ -150,9 +144,7 @@ extension AccountService {
     guard let id = AccountID(user) else { return [] }
     let ended = try await accounts.endUsers([id])
     endProofs(of: .user(id))
-    if !ended.isEmpty {
-      audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
-    }
+    if !ended.isEmpty { audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user")) }
     return ended
   }
 }

@@ -84,8 +84,7 @@ package final class AccountService: Sendable {
       run: hashing, atOnce: settings.hashesAtOnce, waiting: settings.hashesWaiting,
       parameters: settings.scrypt)
     self.keys = keys
-    administrator = CurrentAdministrator(
-      settings.administrator, epoch: settings.administratorEpoch)
+    administrator = CurrentAdministrator(settings.administrator, epoch: settings.administratorEpoch)
     proofs = ProofCache(
       keys: keys, longest: settings.isShared ? AccountSettings.sharedProofAge : nil, uptime: uptime)
     lockouts = Lockouts(failures: settings.failuresBeforeLockout)
@@ -241,9 +240,7 @@ package final class AccountService: Sendable {
   /// Copies a claimed guest's bookmarks. The adoption is recorded as complete only when nothing remains in the
   /// guest's store. Does nothing when the claim was undone meanwhile.
   /// - Parameter account: the user's document in the system store.
-  func carry(
-    _ guest: AccountID, into user: AccountID, _ account: DocumentID
-  ) async throws {
+  func carry(_ guest: AccountID, into user: AccountID, _ account: DocumentID) async throws {
     endProofs(of: .guest(guest))
     guard let claim = try await accounts.presentClaim(of: guest, by: user) else { return }
     guard try await adoptGuest(guest, user, claim) else { return }
@@ -266,10 +263,8 @@ package final class AccountService: Sendable {
       if ended.isEmpty { throw ServiceError.guestSpent }
     case .user:
       let name = try UserName(given: principal.username ?? "")
-      ended = try await accounts.endUser(
-        name, id: principal.id, handingListsOn: handsListsOn)
-    case .administrator:
-      return
+      ended = try await accounts.endUser(name, id: principal.id, handingListsOn: handsListsOn)
+    case .administrator: return
     }
     endProofs(of: principal.author)
     audit.note(AuditEvent(.erased, of: principal.id, about: principal.kind.rawValue))

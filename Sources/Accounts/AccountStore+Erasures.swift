@@ -202,9 +202,7 @@ package struct ListErasure: Sendable {
   package init(
     leave: @escaping @Sendable (inout StoreChanges, AccountID, Bool) throws -> [StoreName],
     end: @escaping @Sendable (inout StoreChanges, AccountID) throws -> [StoreName]
-  ) {
-    (self.leave, self.end) = (leave, end)
-  }
+  ) { (self.leave, self.end) = (leave, end) }
 
   /// For a service without lists.
   package static let none = ListErasure(leave: { _, _, _ in [] }, end: { _, _ in [] })

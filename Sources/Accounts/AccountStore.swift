@@ -59,9 +59,7 @@ struct AccountStore: Sendable {
   /// Reads the system store. Returns `absent` when it does not exist yet.
   func read<Value: Sendable>(
     orAbsent absent: Value, _ query: @escaping StoreQuery<Value>
-  ) async throws -> Value {
-    try await stores.readInline(.system, query) ?? absent
-  }
+  ) async throws -> Value { try await stores.readInline(.system, query) ?? absent }
 
   static func root(of body: [UInt8]) throws -> JSONNode {
     do { return try ParsedJSON(body, limits: .document).root } catch { throw unreadable }
@@ -155,9 +153,7 @@ struct AccountStore: Sendable {
   }
 
   /// Records that an adoption is complete.
-  func completeAdoption(
-    of guest: AccountID, by userID: DocumentID, id: AccountID
-  ) async throws {
+  func completeAdoption(of guest: AccountID, by userID: DocumentID, id: AccountID) async throws {
     try await stores.update(.system, loading: [userID], as: .server) { changes in
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id,
         let index = user.adopting.firstIndex(of: guest)
@@ -170,9 +166,7 @@ struct AccountStore: Sendable {
   /// Creates an account and claims its guest if there is one, in one transaction. When several requests ask for the
   /// same name, the first commit wins.
   /// - Throws: `taken`; `guestSpent` when a user has adopted the guest already, or it was erased.
-  func create(
-    _ name: UserName, _ document: UserDocument, password: PasswordHash
-  ) async throws {
+  func create(_ name: UserName, _ document: UserDocument, password: PasswordHash) async throws {
     let (id, local) = (AccountKeys.user(name), AccountKeys.credentials(name))
     let ids = Set([id] + document.adopting.map(AccountKeys.guest))
     try await stores.update(.system, loading: ids, as: .server) { changes in

@@ -47,9 +47,7 @@ package struct Administrator: Sendable {
   /// Makes an administrator from a password that an operator chose. Blocks for the time of one hash.
   /// - Throws: `invalidName`; `invalidPassword`, also for a commonly used password; `hashingBusy` when the system
   ///   has not enough memory.
-  package init(
-    name: String, password: Secret, scrypt: ScryptParameters = .standard
-  ) throws {
+  package init(name: String, password: Secret, scrypt: ScryptParameters = .standard) throws {
     try PasswordRule.check(password)
     try PasswordRule.checkUnknown(password, of: try UserName(name))
     guard let hash = PasswordHash(of: password, scrypt) else { throw ServiceError.hashingBusy }

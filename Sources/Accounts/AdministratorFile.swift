@@ -57,9 +57,7 @@ package struct AdministratorFile: Sendable {
 
   /// Records that a new password was shown.
   /// - Throws: `keys` when the file can't be written. The next start generates another password then.
-  package func noteShown(_ password: Password) throws {
-    try write(password.hash, isShown: true)
-  }
+  package func noteShown(_ password: Password) throws { try write(password.hash, isShown: true) }
 
   private func generate(isShown: Bool) throws -> Password {
     let password = Self.random()

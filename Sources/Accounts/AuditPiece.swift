@@ -126,9 +126,7 @@ extension AccountService {
     let length = "{\"time\":\"".utf8.count + now().rfc3339.utf8.count
     let sorted = lines.enumerated().filter { !$1.lexicographicallyPrecedes(first) }.sorted {
       let (one, other) = ($0.element.prefix(length), $1.element.prefix(length))
-      guard one.elementsEqual(other) else {
-        return one.lexicographicallyPrecedes(other) != newest
-      }
+      guard one.elementsEqual(other) else { return one.lexicographicallyPrecedes(other) != newest }
       return $0.offset < $1.offset
     }
     var page = AuditPage(lines: sorted.map { Array($0.element) })

@@ -41,15 +41,12 @@ struct IssuerKey: Sendable {
     case .p256(let key):
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
       return signature.map { key.isValidSignature($0, for: bytes) } ?? false
-    case .ed25519(let key):
-      return key.isValidSignature(signature, for: bytes)
+    case .ed25519(let key): return key.isValidSignature(signature, for: bytes)
     }
   }
 
   private static func key(_ node: JSONNode) -> (IDToken.Algorithm, Key)? {
-    if node["kty"]?.stringEquals("RSA") ?? false {
-      return rsa(node).map { (.rs256, .rsa($0)) }
-    }
+    if node["kty"]?.stringEquals("RSA") ?? false { return rsa(node).map { (.rs256, .rsa($0)) } }
     if node["kty"]?.stringEquals("EC") ?? false, node["crv"]?.stringEquals("P-256") ?? false {
       guard let x = bytes(node["x"]), let y = bytes(node["y"]), x.count == 32, y.count == 32 else {
         return nil

@@ -85,9 +85,7 @@ final class IssuerKeys: Sendable {
       let url = if let known = issuer.keysURL { known } else { try await discoverURL() }
       let keys = try IssuerKeySet(try await documents.document(at: url, of: issuer))
       state.withLock { state in (state.keys, state.gotten) = (keys, now()) }
-    } catch {
-      documents.report(error, of: issuer)
-    }
+    } catch { documents.report(error, of: issuer) }
   }
 
   /// The key set's URL in the issuer's discovery document. The document's `issuer` must equal the issuer's URL byte

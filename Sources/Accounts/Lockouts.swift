@@ -71,9 +71,7 @@ final class Lockouts: Sendable {
   private let state = Mutex(State())
 
   /// Makes a limit that locks after so many wrong passwords.
-  init(failures: Int) {
-    limit = max(1, failures)
-  }
+  init(failures: Int) { limit = max(1, failures) }
 
   /// Whether a password was among the last wrong ones of a pair, compared with the same stored password.
   /// - Parameter mark: the mark of the stored password; asked for only if the password was wrong before.
@@ -95,9 +93,7 @@ final class Lockouts: Sendable {
   /// Starts an attempt. Attempts in progress count as failures until they end, so that parallel attempts allow no
   /// more guesses than sequential ones.
   /// - Throws: `lockedOut`.
-  func begin(
-    _ key: Key, _ password: ProofKey, at now: ContinuousClock.Instant
-  ) throws -> Attempt {
+  func begin(_ key: Key, _ password: ProofKey, at now: ContinuousClock.Instant) throws -> Attempt {
     var attempt = Attempt(key: key, password: password)
     let wait: Duration = state.withLock { state in
       if let proven = state.proven[key], proven.password == password,

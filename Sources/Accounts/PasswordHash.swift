@@ -63,9 +63,7 @@ extension PasswordHash {
 
   /// The hash of a password, computed on the caller's thread; empty when the system has not enough memory.
   /// - Parameter password: prepared by ``PasswordRule``.
-  static func key(
-    of password: [UInt8], salt: [UInt8], _ parameters: ScryptParameters
-  ) -> [UInt8] {
+  static func key(of password: [UInt8], salt: [UInt8], _ parameters: ScryptParameters) -> [UInt8] {
     let key = try? KDF.Scrypt.deriveKey(
       from: password, salt: salt, outputByteCount: ScryptParameters.keyBytes,
       rounds: parameters.rounds, blockSize: parameters.blockSize,
@@ -93,9 +91,7 @@ struct PasswordHashing: Sendable {
   /// Hashes a password with a new salt.
   /// - Parameter password: prepared by ``PasswordRule``.
   /// - Throws: `hashingBusy`.
-  func hash(
-    _ password: [UInt8], as form: PasswordForm = .plain
-  ) async throws -> PasswordHash {
+  func hash(_ password: [UInt8], as form: PasswordForm = .plain) async throws -> PasswordHash {
     let salt = PasswordHash.randomSalt()
     let key = try await derive(form.hashed(password), salt: salt, parameters)
     return PasswordHash(parameters: parameters, salt: salt, key: key, form: form)

@@ -47,13 +47,9 @@ struct SecretFile: Sendable {
 
   /// Creates the file or replaces its content. The new content is durable once this returns.
   /// - Throws: `keys`. The old content remains then, unless only syncing the directory has failed.
-  func replace(_ bytes: [UInt8]) throws {
-    try write(bytes) { new in rename(new, path) }
-  }
+  func replace(_ bytes: [UInt8]) throws { try write(bytes) { new in rename(new, path) } }
 
-  private func write(
-    _ bytes: [UInt8], publish: (_ new: String) -> Int32
-  ) throws {
+  private func write(_ bytes: [UInt8], publish: (_ new: String) -> Int32) throws {
     let new = path + ".\(UInt64.random(in: .min ... .max))"
     let file = Glibc.open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure("The \(title) can't be made.") }

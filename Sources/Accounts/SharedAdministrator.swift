@@ -69,9 +69,7 @@ package struct SharedAdministrator: Sendable {
   }
 
   /// Changes the document, which is created if it is missing.
-  func change(
-    _ edit: @escaping @Sendable (inout Content) -> Void
-  ) async throws -> Content {
+  func change(_ edit: @escaping @Sendable (inout Content) -> Void) async throws -> Content {
     let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     let bytes = try await secrets.change(.administrator) { bytes in
       var content = try bytes.map { try Self.content(of: $0) } ?? Content(secret: secret)

@@ -73,9 +73,7 @@ package final class SigningKeys: Sendable {
   /// removed. Durable before this returns.
   /// - Parameter overlapSeconds: 0 when a key was disclosed: all tokens become invalid at once.
   /// - Throws: `keys` when the file can't be written; the store's errors. The keys in memory are unchanged then.
-  package func rotate(
-    now: Timestamp, overlapSeconds: Int64 = SigningKeys.overlap
-  ) async throws {
+  package func rotate(now: Timestamp, overlapSeconds: Int64 = SigningKeys.overlap) async throws {
     let key = try Self.newKey(at: now)
     let end = now.adding(seconds: max(0, overlapSeconds))
     let following: @Sendable ([SigningKey]) -> [SigningKey] = { keys in

@@ -95,12 +95,10 @@ struct TokenSigner: Sendable {
       throw ServiceError.invalidToken("signature")
     }
     guard let json = try? ParsedJSON(token.form.payload, limits: .small),
-      let claims = TokenClaims(
-        json.root, issuer: settings.issuer, audience: audience(for: purpose))
+      let claims = TokenClaims(json.root, issuer: settings.issuer, audience: audience(for: purpose))
     else { throw ServiceError.invalidToken("claims") }
     let end = try checkTimes(of: claims, for: purpose, at: now)
-    return Verified(
-      principal: claims.principal(by: key.id), goodUntil: min(end, key.until ?? end))
+    return Verified(principal: claims.principal(by: key.id), goodUntil: min(end, key.until ?? end))
   }
 
   private func checkTimes(

@@ -25,9 +25,7 @@ package protocol IssuerDocuments: Sendable {
   /// Fetches a document from exactly this URL, within limits on size and time.
   /// - Parameter url: the configured URL of the issuer, or the one in its discovery document.
   /// - Throws: `issuerUnavailable`.
-  func document(
-    at url: String, of issuer: TrustedIssuer
-  ) async throws -> [UInt8]
+  func document(at url: String, of issuer: TrustedIssuer) async throws -> [UInt8]
 
   /// Reports to the operator that an issuer's keys could not be fetched.
   func report(_ error: any Error, of issuer: TrustedIssuer)

@@ -32,9 +32,7 @@ extension UserDocument {
       "type": "user", "id": .string(id.text), "epoch": .number(JSONNumber(epoch)),
       "createdAt": .string(createdAt),
     ]
-    if !adopting.isEmpty {
-      object.append("adopting", .array(adopting.map { .string($0.text) }))
-    }
+    if !adopting.isEmpty { object.append("adopting", .array(adopting.map { .string($0.text) })) }
     return .object(object)
   }
 }

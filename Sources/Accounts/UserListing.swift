@@ -97,8 +97,7 @@ struct UserSelection: Sendable {
     (self.name, self.order, self.after, self.limit) = (name, order, after, limit)
     let all = AccountKeys.users
     // In the order of the store, the position is where to begin.
-    rest =
-      order == nil ? after.map { all.behind(AccountKeys.userPrefix + $0.id) } ?? all : all
+    rest = order == nil ? after.map { all.behind(AccountKeys.userPrefix + $0.id) } ?? all : all
   }
 
   var page: UserPage {
@@ -119,8 +118,7 @@ struct UserSelection: Sendable {
       key: key(of: user), id: String(id.text.dropFirst(AccountKeys.userPrefix.count)))
     if let after, !after.precedes(position, in: order) { return true }
     if found.count <= limit || position.precedes(found[limit].position, in: order) {
-      let place =
-        found.firstIndex { position.precedes($0.position, in: order) } ?? found.endIndex
+      let place = found.firstIndex { position.precedes($0.position, in: order) } ?? found.endIndex
       found.insert((position, user), at: place)
       if found.count > limit + 1 { found.removeLast() }
     }
@@ -165,9 +163,7 @@ extension AccountStore {
     } ?? UserPage()
   }
 
-  private static func listed(
-    _ id: DocumentID, in view: any StoreView
-  ) throws -> ListedUser? {
+  private static func listed(_ id: DocumentID, in view: any StoreView) throws -> ListedUser? {
     do {
       guard let user = try UserDocument(view.document(id)) else { return nil }
       let name = try view.local(LocalID(receipt: id.text)).map { local in

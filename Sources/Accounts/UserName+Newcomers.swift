@@ -28,8 +28,7 @@ extension UserName {
           .invalidName, "A name must consist of letters and digits: not \(Self.code(scalar)).")
       }
       guard Self.keepsDirection(part) else {
-        throw ServiceError(
-          .invalidName, "A name must not mix directions of writing within a word.")
+        throw ServiceError(.invalidName, "A name must not mix directions of writing within a word.")
       }
     }
   }
@@ -136,8 +135,7 @@ extension UserName {
     case 0xB7: return before == "l" && after == "l"
     case 0x375: return after?.script == .greek
     case 0x5F3, 0x5F4: return before?.script == .hebrew
-    case 0x30FB:
-      return part.contains { [.hiragana, .katakana, .han].contains($0.script) }
+    case 0x30FB: return part.contains { [.hiragana, .katakana, .han].contains($0.script) }
     case 0x660...0x669: return !part.contains { (0x6F0...0x6F9).contains($0.value) }
     case 0x6F0...0x6F9: return !part.contains { (0x660...0x669).contains($0.value) }
     default: return nil
@@ -160,8 +158,7 @@ extension UserName {
       return false
     }
     let last = directions.last { $0 != .nonspacingMark } ?? nil
-    let hasBothNumbers =
-      directions.contains(.europeanNumber) && directions.contains(.arabicNumber)
+    let hasBothNumbers = directions.contains(.europeanNumber) && directions.contains(.arabicNumber)
     return directions.allSatisfy { rightward.contains($0) || neutral.contains($0) }
       && (rightward.contains(last) || last == .europeanNumber) && !hasBothNumbers
   }

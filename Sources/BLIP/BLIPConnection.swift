@@ -147,9 +147,7 @@ package struct BLIPConnection: ~Copyable {
 
   /// Answers a request of the peer. A second answer, and one that is not wanted, is not sent.
   /// - Parameter following: how many bytes follow the body, which ``supply(_:to:)`` adds.
-  package mutating func answer(
-    _ number: UInt64, _ answer: BLIPMessage, following: Int64 = 0
-  ) {
+  package mutating func answer(_ number: UInt64, _ answer: BLIPMessage, following: Int64 = 0) {
     guard unanswered.remove(number) != nil else { return }
     outgoing.add(answer, number: number, following: following)
   }

@@ -31,8 +31,7 @@ package struct BLIPMessage: Sendable, Equatable {
     guard length <= BLIPLimits.propertyBytes else { throw .tooLarge("The properties are too long") }
     guard length <= rest.count else { throw .malformed("The properties are incomplete") }
     let properties = try BLIPProperties(parsing: rest.prefix(Int(length)))
-    self.init(
-      kind, properties, body: Array(rest.dropFirst(Int(length))), isNoReply: isNoReply)
+    self.init(kind, properties, body: Array(rest.dropFirst(Int(length))), isNoReply: isNoReply)
   }
 
   /// The message as it is divided into frames.

@@ -55,8 +55,7 @@ struct FrameHead: Equatable {
       switch content {
       case .part(let kind): kind.rawValue
       // As LiteCore has it: urgent, and without a reply.
-      case .acknowledgement(let ofRequest):
-        (ofRequest ? 4 : 5) | Self.urgent | Self.noReply
+      case .acknowledgement(let ofRequest): (ofRequest ? 4 : 5) | Self.urgent | Self.noReply
       }
     if isNoReply { flags |= Self.noReply }
     if hasMore { flags |= Self.moreComing }

@@ -12,9 +12,7 @@ enum AmenityNames {
     }
 
   /// What a search may say that it does not want, beside the first lines of ``all``.
-  private static let others = [
-    "pet", "kids", "internet", "bar", "spa", "motel", "chain",
-  ]
+  private static let others = ["pet", "kids", "internet", "bar", "spa", "motel", "chain"]
   private static let refusable = all.prefix(15).flatMap(\.self) + others
   private static let unspaced = refusable.filter { ($0.unicodeScalars.first?.value ?? 0) >= 0x2E80 }
 
@@ -47,9 +45,7 @@ enum AmenityNames {
     return names
   }()
   /// The same in scripts without spaces: at the beginning and at the end of a word.
-  private static let (prefixes, suffixes) = (
-    "不含|不带|没有|无|無|不要", "なし|無し|抜き|不可|없음|없는"
-  )
+  private static let (prefixes, suffixes) = ("不含|不带|没有|无|無|不要", "なし|無し|抜き|不可|없음|없는")
 
   /// A pattern of JavaScript and ICU for what a search does not want: a word with a hyphen before it, or what is in one of
   /// the groups. A hyphen means it before the first letter of a word.

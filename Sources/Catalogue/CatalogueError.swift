@@ -79,9 +79,7 @@ extension CatalogueError {
   }
 
   /// Runs `body` and converts errors of SQLite.
-  static func translating<Result>(
-    _ body: () throws -> Result
-  ) throws(CatalogueError) -> Result {
+  static func translating<Result>(_ body: () throws -> Result) throws(CatalogueError) -> Result {
     do { return try body() } catch { throw CatalogueError(error) }
   }
 }

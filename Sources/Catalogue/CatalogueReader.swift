@@ -63,9 +63,7 @@ struct CatalogueReader {
   }
 
   /// Closes the file. The next search opens it again.
-  mutating func close() {
-    (catalogue, looked) = (nil, nil)
-  }
+  mutating func close() { (catalogue, looked) = (nil, nil) }
 
   /// The hotels that match.
   /// - Parameter limit: the time limit.
@@ -92,9 +90,7 @@ struct CatalogueReader {
   ) throws(SearchError) -> CatalogueSearch.Found {
     let end = ContinuousClock.now + limit
     return try reading {
-      try catalogue.connection.bounded(until: end, or: flag) {
-        try catalogue.search(query)
-      }
+      try catalogue.connection.bounded(until: end, or: flag) { try catalogue.search(query) }
     }
   }
 
@@ -130,9 +126,7 @@ struct CatalogueReader {
   /// The hotel with an id in its canonical spelling.
   mutating func hotel(_ id: String) throws(SearchError) -> Hotel? {
     let catalogue = try current()
-    guard let row = try reading({ try catalogue.row(id) }) else {
-      return nil
-    }
+    guard let row = try reading({ try catalogue.row(id) }) else { return nil }
     // The hotel may be stored next, and then its digest is needed more than once.
     guard let id = HotelID(row.id), let body = try? DocumentBody(parsing: row.body) else {
       throw Self.damagedRow
@@ -144,9 +138,7 @@ struct CatalogueReader {
   mutating func checkReady(within limit: Duration) throws(SearchError) {
     do {
       if FileIdentity(path: files.database) != catalogue?.identity { try reload() }
-    } catch {
-      throw SearchError(.unavailable, error.reason, detail: error.debugDescription)
-    }
+    } catch { throw SearchError(.unavailable, error.reason, detail: error.debugDescription) }
     for row in try find(
       HotelQuery(limit: 1), in: try current(), within: limit, or: InterruptionFlag()
     ).rows { _ = try Self.hotel(of: row) }
@@ -182,15 +174,11 @@ struct CatalogueReader {
   }
 
   private func requireCatalogue() throws(SearchError) -> OpenCatalogue {
-    guard let catalogue else {
-      throw SearchError(.unavailable, "There is no hotel catalogue yet.")
-    }
+    guard let catalogue else { throw SearchError(.unavailable, "There is no hotel catalogue yet.") }
     return catalogue
   }
 
-  private mutating func reading<Result>(
-    _ body: () throws -> Result
-  ) throws(SearchError) -> Result {
+  private mutating func reading<Result>(_ body: () throws -> Result) throws(SearchError) -> Result {
     do {
       return try body()
     } catch let error as SQLiteError where error.code == .interrupted {

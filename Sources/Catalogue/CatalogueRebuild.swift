@@ -22,9 +22,7 @@ enum CatalogueRebuild {
   /// Replaces the catalogue's file.
   /// - Throws: `busy` during an import, or after one since the catalogue was opened; `damaged`, `storageFull`, `unavailable`.
   ///   The present file remains then.
-  static func run(
-    _ catalogue: OpenCatalogue, in files: CatalogueFiles
-  ) throws(CatalogueError) {
+  static func run(_ catalogue: OpenCatalogue, in files: CatalogueFiles) throws(CatalogueError) {
     let lock = try ImportLock(files)
     defer { withExtendedLifetime(lock) {} }
     guard FileIdentity(path: files.database) == catalogue.identity else {

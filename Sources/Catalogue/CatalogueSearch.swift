@@ -27,9 +27,7 @@ struct CatalogueSearch {
   }
 
   /// The point from which distances are measured.
-  var from: (x: Double, y: Double, z: Double) {
-    query.near?.vector ?? (x: 0, y: 0, z: 0)
-  }
+  var from: (x: Double, y: Double, z: Double) { query.near?.vector ?? (x: 0, y: 0, z: 0) }
 
   struct Found: Sendable {
     /// The hotels on the query's page, and one more if there are more.
@@ -283,9 +281,7 @@ extension SearchError {
     let outcome: Result<Value, SearchError> = await withTaskCancellationHandler {
       do throws(SearchError) {
         return .success(try await search(flag))
-      } catch {
-        return .failure(error)
-      }
+      } catch { return .failure(error) }
     } onCancel: {
       flag.raise()
     }

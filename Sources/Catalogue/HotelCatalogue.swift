@@ -20,8 +20,7 @@ package final class HotelCatalogue: HotelSearching {
   /// A search is one call of up to 200 ms. So its thread yields to threads with shorter calls, and to hashes of passwords.
   static let niceness: Int32 = 10
 
-  private let threads = ThreadPool(
-    name: "catalogue", threads: readerCount, niceness: niceness)
+  private let threads = ThreadPool(name: "catalogue", threads: readerCount, niceness: niceness)
   private let readers: [Confined<CatalogueReader>]
   private let semaphore = FairSemaphore(
     .searches, permits: searchesAtOnce, queueLimit: searchesWaiting)

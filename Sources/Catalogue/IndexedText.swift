@@ -131,9 +131,7 @@ enum EqualWords {
         streets.append([String(word.dropLast(4))])
       }
       for (rest, group) in byFirst[word] ?? []
-      where words[(index + 1)...].starts(with: rest) {
-        found.insert(group)
-      }
+      where words[(index + 1)...].starts(with: rest) { found.insert(group) }
     }
     return found.sorted().flatMap { groups[$0] } + streets
   }

@@ -25,8 +25,7 @@ enum NameTable: String {
   }
 
   private static let rows: [NameTable: [[String]]] = {
-    let bytes = UnsafeBufferPointer(
-      start: cembedded_names_bytes(), count: cembedded_names_count())
+    let bytes = UnsafeBufferPointer(start: cembedded_names_bytes(), count: cembedded_names_count())
     let lines = bytes.split(separator: UInt8(ascii: "\n")).map { line in
       line.split(separator: UInt8(ascii: "|")).map { String(decoding: $0, as: UTF8.self) }
     }

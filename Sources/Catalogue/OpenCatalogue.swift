@@ -37,9 +37,7 @@ struct OpenCatalogue {
 
   /// Checks that a file is an imported catalogue of this version.
   /// - Throws: `damaged`, `unavailable`.
-  static func requireUsable(_ path: String) throws(CatalogueError) {
-    _ = try origin(ofFile: path)
-  }
+  static func requireUsable(_ path: String) throws(CatalogueError) { _ = try origin(ofFile: path) }
 
   /// The origin of a catalogue of this version.
   /// - Throws: `damaged`, `unavailable`.
@@ -111,9 +109,7 @@ extension OpenCatalogue {
 
 extension OpenCatalogue.HotelRow {
   /// Reads the columns `id` and `body`.
-  init(_ row: borrowing Row) throws {
-    (id, body) = (try row.string(0), row.bytes(1))
-  }
+  init(_ row: borrowing Row) throws { (id, body) = (try row.string(0), row.bytes(1)) }
 }
 
 /// The identity of the file at a path. It changes when the file is replaced or rewritten.

@@ -70,8 +70,7 @@ enum PhraseWords {
         } else {
           end()
         }
-      case .extend, .other:
-        end()
+      case .extend, .other: end()
       }
     }
     end()
@@ -108,7 +107,5 @@ enum StopWords {
   private static let longest = words.map(\.count).max() ?? 0
 
   /// Whether a word, as UTF-8 bytes in lower case, is a stop word.
-  static func contains(_ word: [UInt8]) -> Bool {
-    word.count <= longest && words.contains(word)
-  }
+  static func contains(_ word: [UInt8]) -> Bool { word.count <= longest && words.contains(word) }
 }

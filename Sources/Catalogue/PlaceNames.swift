@@ -96,12 +96,9 @@ package struct PlaceNames: Sendable {
     }
     for state in NameTable.states {
       let name = joined(Array(state.names.prefix(1))).first
-      for other in joined(state.names + [state.code]) {
-        states[state.country + " " + other] = name
-      }
+      for other in joined(state.names + [state.code]) { states[state.country + " " + other] = name }
       let isCodeWritten = Self.writtenCodes.contains(state.country)
-      mean(
-        state.names.first, by: state.names + (isCodeWritten ? [state.code] : []), beside: [])
+      mean(state.names.first, by: state.names + (isCodeWritten ? [state.code] : []), beside: [])
     }
     made = [:]
     cityNames.formUnion(cities.keys.map { String($0.dropFirst(3)) })

@@ -54,9 +54,7 @@ enum PlaceTable {
       if place.kind == Place.Kind.country.rawValue {
         names.formUnion(PlaceNames.all.names(ofCountry: place.name))
         // Without positions only the country stands for its parts.
-        if names.contains("gb") {
-          names.formUnion(PlaceNames.all.partNames.subtracting(states))
-        }
+        if names.contains("gb") { names.formUnion(PlaceNames.all.partNames.subtracting(states)) }
       } else if place.kind == Place.Kind.state.rawValue {
         names.formUnion(PlaceNames.all.names(ofState: place.name, in: place.country))
       } else if place.kind == Place.Kind.city.rawValue {
@@ -79,8 +77,7 @@ enum PlaceTable {
   ) throws -> [Place] {
     let prefix = PlaceNames.key(text)
     guard !prefix.isEmpty || text.utf8.allSatisfy({ $0 <= 0x20 }) else { return [] }
-    var found = try places(
-      named: [PlaceNames.beginning(text)], limit: limit, in: connection)
+    var found = try places(named: [PlaceNames.beginning(text)], limit: limit, in: connection)
     if found.isEmpty { found = try places(named: [prefix], limit: limit, in: connection) }
     guard found.isEmpty, !prefix.isEmpty else { return found }
     let meant = PlaceNames.all.meant(beginning: prefix).union(PlaceNames.all.meant(by: prefix))

@@ -28,8 +28,7 @@ enum SaidWords {
 
   /// The pattern of a device, too: its first group has what is said about a stay, another one is there if a price is the
   /// least.
-  static let pattern =
-    "(?<!\\S)(?:(" + StayWords.pattern + ")|" + PriceWish.pattern + ")(?!\\S)"
+  static let pattern = "(?<!\\S)(?:(" + StayWords.pattern + ")|" + PriceWish.pattern + ")(?!\\S)"
   private static let compiled = TextPattern(pattern)
 
   static func said(in text: String) -> [Said] {

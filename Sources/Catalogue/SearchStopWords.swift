@@ -63,9 +63,7 @@ enum SearchStopWords {
   }
 
   /// The terms that count. If all are stop words, they count.
-  static func without<Term>(
-    _ terms: [Term], _ parts: (Term) -> [FoldedText.Part]
-  ) -> [Term] {
+  static func without<Term>(_ terms: [Term], _ parts: (Term) -> [FoldedText.Part]) -> [Term] {
     func isOne(of words: Set<String>, _ term: Term) -> Bool {
       let parts = parts(term)
       return parts.count == 1 && parts.allSatisfy { words.contains($0.text) }

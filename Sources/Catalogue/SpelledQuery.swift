@@ -88,9 +88,7 @@ struct SpelledQuery {
     func cased(_ word: String) -> [String] {
       [word, word.prefix(1).uppercased() + String(word.dropFirst()), word.uppercased()]
     }
-    func any(_ words: Set<String>) -> String {
-      SaidWords.either(words.flatMap(cased)) + "[,.;!?]*"
-    }
+    func any(_ words: Set<String>) -> String { SaidWords.either(words.flatMap(cased)) + "[,.;!?]*" }
     let accented = ["hôtel", "hôtels", "hotéis", "hébergement", "hébergements", "unterkünfte"]
     let kinds = SearchStopWords.kinds.union(accented)
     let lodging = any(lodgings.union(accented).union(["b&b", "b&bs"]))

@@ -133,9 +133,7 @@ private struct CatalogueCopy {
     guard file >= 0 else { throw CatalogueFiles.failure("open") }
   }
 
-  func append(_ piece: [UInt8]) throws(CatalogueError) {
-    try CatalogueFiles.write(piece, to: file)
-  }
+  func append(_ piece: [UInt8]) throws(CatalogueError) { try CatalogueFiles.write(piece, to: file) }
 
   mutating func publish() throws(CatalogueError) {
     try OpenCatalogue.requireUsable(files.draft)

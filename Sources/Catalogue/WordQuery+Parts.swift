@@ -42,8 +42,7 @@ extension WordQuery {
       let texts = word.forms[0].text.split(separator: " ")
       let parts = texts.filter { $0.utf8.count > 1 }
       let isWhole = word.single != nil || texts.count < 2 || parts.isEmpty
-      let isName =
-        PlaceNames.all.isPlace(word.key) || !PlaceNames.all.meant(by: word.key).isEmpty
+      let isName = PlaceNames.all.isPlace(word.key) || !PlaceNames.all.meant(by: word.key).isEmpty
       if count > 1 || isWhole || isName {
         units.append(Array(rest.prefix(count)))
       } else {

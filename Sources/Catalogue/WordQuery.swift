@@ -84,9 +84,7 @@ struct WordQuery {
   ///   may be a hotel's name, such as `Hotel Riu -Adults Only`.
   /// - Parameter says: whether a text says what no hotel writes (``SaidWords``), which is all that it asks for then.
   /// - Parameter keepsPrice: whether that is a part of a hotel's name.
-  init?(
-    _ query: HotelQuery, excludes: Bool = true, says: Bool = false, keepsPrice: Bool = false
-  ) {
+  init?(_ query: HotelQuery, excludes: Bool = true, says: Bool = false, keepsPrice: Bool = false) {
     let asked = [(query.description, false), (query.location, true)].compactMap {
       text, isAboutPlace in
       text.map { text in
@@ -144,14 +142,10 @@ struct WordQuery {
     guard let last = terms.last, let other = expanded.last, terms.count > 1,
       !counted.contains(terms.count - 1)
     else { return nil }
-    return (
-      word(last, other, isLast: !last.isClosed), phrase(terms.suffix(2).flatMap(\.parts))
-    )
+    return (word(last, other, isLast: !last.isClosed), phrase(terms.suffix(2).flatMap(\.parts)))
   }
 
-  private static func key(_ term: FoldedText.Term) -> String {
-    term.parts.map(\.text).joined()
-  }
+  private static func key(_ term: FoldedText.Term) -> String { term.parts.map(\.text).joined() }
 
   /// The numbers of terms that count, without one or two letters before a name that has an ending itself: "w Londynie".
   private static func withoutPrepositions(_ counted: [Int], _ terms: [FoldedText.Term]) -> [Int] {

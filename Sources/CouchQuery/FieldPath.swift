@@ -55,9 +55,7 @@ package struct FieldPath: Hashable, Sendable {
   }
 
   /// Whether this is the path `_id`, whose strings CouchDB compares by bytes.
-  var isID: Bool {
-    names.count == 1 && names[0].equalsBytes(of: "_id")
-  }
+  var isID: Bool { names.count == 1 && names[0].equalsBytes(of: "_id") }
 
   /// The value at the path; nil when the document has none.
   package func value(in root: JSONNode) -> JSONNode? {
@@ -103,8 +101,7 @@ package struct FieldPath: Hashable, Sendable {
       case .array:
         guard let index = Int(name), let element = node[index] else { return .unreachable }
         node = element
-      case .null, .bool, .number, .string:
-        return .unreachable
+      case .null, .bool, .number, .string: return .unreachable
       }
     }
     return .found(node)

@@ -45,11 +45,8 @@ package struct FindRequest: Sendable {
     bookmark = try QueryCursor(bookmarkText)
     limit = try QueryOption.count("limit", in: body, default: Self.standardLimit)
     skip = try QueryOption.count("skip", in: body, default: 0)
-    sort =
-      try body["sort"].map { node in try QuerySort(node) } ?? .unordered
-    projection = try body["fields"].flatMap { node in
-      try FieldProjection(node)
-    }
+    sort = try body["sort"].map { node in try QuerySort(node) } ?? .unordered
+    projection = try body["fields"].flatMap { node in try FieldProjection(node) }
     showsConflicts = try QueryOption.flag("conflicts", in: body, default: false)
     wantsStatistics = try QueryOption.flag("execution_stats", in: body, default: false)
     allowsFallback = try QueryOption.flag("allow_fallback", in: body, default: true)
@@ -66,9 +63,7 @@ package struct FindRequest: Sendable {
 
   private static func bookmark(in body: JSONNode) throws -> String {
     guard let node = body["bookmark"], !node.isNull else { return QueryCursor.start }
-    guard let text = node.string else {
-      throw QueryCursor.invalid(QueryOption.shown(node))
-    }
+    guard let text = node.string else { throw QueryCursor.invalid(QueryOption.shown(node)) }
     return text.isEmpty ? QueryCursor.start : text
   }
 

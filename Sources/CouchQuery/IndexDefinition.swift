@@ -25,9 +25,7 @@ package struct IndexDefinition: Sendable {
 
   /// Makes a definition.
   /// - Throws: 400 `invalid_index` when there is no field or a field occurs twice.
-  init(
-    design: DocumentID, name: String, sort: QuerySort, filter: Selector?
-  ) throws {
+  init(design: DocumentID, name: String, sort: QuerySort, filter: Selector?) throws {
     guard !sort.fields.isEmpty else {
       throw ServiceError(.invalidIndex, "An index needs at least one field.")
     }
@@ -145,9 +143,7 @@ package struct IndexDefinition: Sendable {
   /// - Parameter given: the definition as the client sent it.
   package func view(as given: JSONValue) -> JSONValue {
     [
-      "map": [
-        "fields": sort.object, "partial_filter_selector": filter?.json ?? [:],
-      ],
+      "map": ["fields": sort.object, "partial_filter_selector": filter?.json ?? [:]],
       "reduce": "_count",
       "options": ["def": given],
     ]

@@ -50,8 +50,7 @@ package struct IndexRequest: Sendable {
     case nil, "json": return
     case "text", "nouveau":
       throw ServiceError(.notImplemented, "Only indexes of type json are supported")
-    case let type?:
-      throw ServiceError(.invalidIndex, "Invalid type for index: \(type.prefix(64))")
+    case let type?: throw ServiceError(.invalidIndex, "Invalid type for index: \(type.prefix(64))")
     }
   }
 
@@ -71,9 +70,7 @@ package struct IndexRequest: Sendable {
   }
 
   /// The derived name of a definition with the given name: 40 hexadecimal digits, as many as CouchDB's.
-  private static func automaticName(
-    of given: JSONValue, _ name: String?
-  ) throws -> String {
+  private static func automaticName(of given: JSONValue, _ name: String?) throws -> String {
     // The digest of an object does not depend on the order of its members, but the order of an index's fields counts.
     let text = JSONValue.string(String(decoding: given.bytes, as: UTF8.self))
     var content: JSONObject = ["index": text]

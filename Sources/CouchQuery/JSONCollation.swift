@@ -17,18 +17,15 @@ package enum JSONCollation {
     let (rank, other) = (rank(left), rank(right))
     guard rank == other else { return rank < other ? -1 : 1 }
     switch left.kind {
-    case .null, .bool:
-      return 0
+    case .null, .bool: return 0
     case .number:
       guard let left = left.number, let right = right.number else { return 0 }
       return compare(left, right)
     case .string:
       guard let left = left.string, let right = right.string else { return 0 }
       return compare(left, right)
-    case .array:
-      return compareElements(left, right)
-    case .object:
-      return compareMembers(left, right)
+    case .array: return compareElements(left, right)
+    case .object: return compareMembers(left, right)
     }
   }
 
@@ -36,14 +33,10 @@ package enum JSONCollation {
   static func areEqual(_ left: JSONNode, _ right: JSONNode) -> Bool {
     guard rank(left) == rank(right), left.count == right.count else { return false }
     switch left.kind {
-    case .null, .bool:
-      return true
-    case .number:
-      return compare(left, right) == 0
-    case .string:
-      return right.string.map { left.stringEquals($0) } ?? false
-    case .array:
-      return zip(left.elements, right.elements).allSatisfy { areEqual($0, $1) }
+    case .null, .bool: return true
+    case .number: return compare(left, right) == 0
+    case .string: return right.string.map { left.stringEquals($0) } ?? false
+    case .array: return zip(left.elements, right.elements).allSatisfy { areEqual($0, $1) }
     case .object:
       return zip(left.members, right.members).allSatisfy { left, right in
         left.nameEquals(right.name) && areEqual(left.value, right.value)
@@ -114,8 +107,7 @@ package enum JSONCollation {
   /// object.
   private static func append(_ value: JSONNode, to key: inout [UInt8]) {
     switch value.kind {
-    case .null, .bool:
-      key.append(rank(value))
+    case .null, .bool: key.append(rank(value))
     case .number:
       if let number = value.number { JSONCollationNumber(number).appendKey(to: &key) }
     case .string:

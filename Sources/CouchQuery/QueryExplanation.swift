@@ -118,8 +118,7 @@ package struct QueryExplanation {
   /// One entry for each index except the chosen one: first the definitions, in reverse order of their names, then the
   /// built-in indexes.
   private var candidates: [JSONValue] {
-    let all =
-      planner.definitions.reversed().map { QueryIndex.defined($0) } + [.types, .documents]
+    let all = planner.definitions.reversed().map { QueryIndex.defined($0) } + [.types, .documents]
     return all.compactMap { index in
       guard let verdict = verdict(index) else { return nil }
       return [

@@ -25,9 +25,7 @@ package enum QueryOption {
 
   /// The value of a member that is a Boolean; `standard` when absent.
   /// - Throws: 400 `invalid_boolean`.
-  static func flag(
-    _ name: String, in body: JSONNode, default standard: Bool
-  ) throws -> Bool {
+  static func flag(_ name: String, in body: JSONNode, default standard: Bool) throws -> Bool {
     guard let node = body[name] else { return standard }
     guard let flag = node.bool else {
       throw ServiceError(.invalidBoolean, "Invalid boolean value: \(shown(node))")

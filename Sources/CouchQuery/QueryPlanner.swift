@@ -65,9 +65,7 @@ package struct QueryPlanner {
       try checkFallback(usable)
       pool = usable
     }
-    if let bookmark = request.bookmark {
-      pool = pool.filter { $0.kind == bookmark.kind }
-    }
+    if let bookmark = request.bookmark { pool = pool.filter { $0.kind == bookmark.kind } }
     guard let first = pool.first else { throw QueryCursor.invalid(request.bookmarkText) }
     return plan(first)
   }
@@ -169,8 +167,7 @@ package struct QueryPlanner {
           + "could not be found or it is not suitable.")
     }
     guard usable.count == 1, case .documents = usable[0] else { return }
-    throw ServiceError(
-      .invalidIndex, "You must specify an index with the `use_index` parameter.")
+    throw ServiceError(.invalidIndex, "You must specify an index with the `use_index` parameter.")
   }
 
   private static let noSortIndex = ServiceError(

@@ -48,9 +48,7 @@ extension QuerySort {
     self.init(fields: pairs.map(\.0), isDescending: isDescending)
   }
 
-  private static func pair(
-    _ node: JSONNode
-  ) throws -> (FieldPath, isDescending: Bool) {
+  private static func pair(_ node: JSONNode) throws -> (FieldPath, isDescending: Bool) {
     if let text = node.string, !text.isEmpty { return (try FieldPath(text), false) }
     var members = node.members
     guard node.kind == .object, node.count == 1, let member = members.next() else {
@@ -59,9 +57,7 @@ extension QuerySort {
     return try pair(member)
   }
 
-  private static func pair(
-    _ member: JSONMember
-  ) throws -> (FieldPath, isDescending: Bool) {
+  private static func pair(_ member: JSONMember) throws -> (FieldPath, isDescending: Bool) {
     let isDescending = member.value.stringEquals("desc")
     guard isDescending || member.value.stringEquals("asc"), !member.name.isEmpty else {
       throw invalid(String(member.name.prefix(64)))
@@ -82,7 +78,5 @@ extension QuerySort {
   }
 
   /// The fields as an object, `{"a":"asc"}`.
-  var object: JSONValue {
-    .object(JSONObject(fields.map { ($0.text, .string(direction)) }))
-  }
+  var object: JSONValue { .object(JSONObject(fields.map { ($0.text, .string(direction)) })) }
 }

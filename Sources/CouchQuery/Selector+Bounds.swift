@@ -32,8 +32,7 @@ extension SelectorClause {
       return bounds
     case .field(let path?, let condition) where path == field:
       return path.isID ? condition.idBounds : condition.bounds
-    case .field, .not:
-      return nil
+    case .field, .not: return nil
     }
   }
 }
@@ -75,10 +74,8 @@ extension SelectorCondition {
       return FieldBounds(
         lower: ids.min { JSONCollation.compareByBytes($0, $1) < 0 },
         upper: ids.max { JSONCollation.compareByBytes($0, $1) < 0 }, isByBytes: true)
-    case .beginsWith(let prefix):
-      return SelectorPrefix.idBounds(prefix)
-    default:
-      return nil
+    case .beginsWith(let prefix): return SelectorPrefix.idBounds(prefix)
+    default: return nil
     }
   }
 
@@ -96,14 +93,12 @@ extension SelectorComparison {
   /// The values for which the comparison is true.
   fileprivate func bounds(_ value: JSONNode, isByBytes: Bool) -> FieldBounds? {
     switch self {
-    case .less:
-      FieldBounds(lower: nil, upper: value, includesUpper: false, isByBytes: isByBytes)
+    case .less: FieldBounds(lower: nil, upper: value, includesUpper: false, isByBytes: isByBytes)
     case .lessOrEqual: FieldBounds(lower: nil, upper: value, isByBytes: isByBytes)
     case .equal: FieldBounds(lower: value, upper: value, isByBytes: isByBytes)
     case .notEqual: nil
     case .greaterOrEqual: FieldBounds(lower: value, upper: nil, isByBytes: isByBytes)
-    case .greater:
-      FieldBounds(lower: value, includesLower: false, upper: nil, isByBytes: isByBytes)
+    case .greater: FieldBounds(lower: value, includesLower: false, upper: nil, isByBytes: isByBytes)
     }
   }
 }
@@ -230,7 +225,5 @@ extension JSONNumber {
   }
 
   /// Whether the number is written with a minus sign.
-  var isNegative: Bool {
-    text.utf8.first == UInt8(ascii: "-")
-  }
+  var isNegative: Bool { text.utf8.first == UInt8(ascii: "-") }
 }

@@ -48,9 +48,7 @@ package struct Selector: Sendable {
   }
 
   /// Begins to match a document, with its `_id`.
-  package func match(_ root: JSONNode) -> SelectorMatch {
-    SelectorMatch(clause, root)
-  }
+  package func match(_ root: JSONNode) -> SelectorMatch { SelectorMatch(clause, root) }
 
   /// Whether a document, with its `_id`, matches, without giving way. Once the budget is spent the result is invalid.
   package func matches(_ root: JSONNode, _ budget: inout SelectorBudget) -> Bool {
@@ -68,15 +66,11 @@ package struct Selector: Sendable {
 
   /// The values that a field of a matching document can have, from the conditions that must all be true. Nil when they
   /// give no range.
-  package func bounds(of field: FieldPath) -> FieldBounds? {
-    clause?.bounds(of: field)
-  }
+  package func bounds(of field: FieldPath) -> FieldBounds? { clause?.bounds(of: field) }
 
   /// The selector in its normal form, as CouchDB's `_explain` shows it: operators explicit, names of nested fields
   /// joined, negations moved inwards. Parsing it gives the same selector again.
-  package var json: JSONValue {
-    clause?.json ?? .object(JSONObject())
-  }
+  package var json: JSONValue { clause?.json ?? .object(JSONObject()) }
 
   /// The selector with its long lists sorted; gives way in between. A selector that is matched without this sorts them
   /// again for each value.
@@ -118,9 +112,7 @@ extension SelectorClause {
     }
   }
 
-  private static func prepared(
-    _ clauses: [SelectorClause]
-  ) async throws -> [SelectorClause] {
+  private static func prepared(_ clauses: [SelectorClause]) async throws -> [SelectorClause] {
     var prepared: [SelectorClause] = []
     for clause in clauses { prepared.append(try await clause.prepared()) }
     return prepared

@@ -34,9 +34,7 @@ package struct SelectorBudget: Sendable {
   }
 
   /// Starts the time, when matching a document begins or continues.
-  mutating func begin() {
-    end = ThreadTime.now + rest
-  }
+  mutating func begin() { end = ThreadTime.now + rest }
 
   /// Stops the time, when matching a document ends or pauses.
   mutating func finish() {

@@ -83,8 +83,7 @@ enum SelectorComparison: String, Sendable {
 enum SelectorKinds {
   static let numbers = FieldBounds(
     lower: node("true"), includesLower: false, upper: node("\"\""), includesUpper: false)
-  static let strings = FieldBounds(
-    lower: node("\"\""), upper: node("[]"), includesUpper: false)
+  static let strings = FieldBounds(lower: node("\"\""), upper: node("[]"), includesUpper: false)
   static let arrays = FieldBounds(lower: node("[]"), upper: node("{}"), includesUpper: false)
   static let objects = FieldBounds(lower: node("{}"), upper: nil)
 

@@ -100,13 +100,11 @@ package struct SelectorMatch: Sendable {
       stack.append(.clauses(clauses, value, byBytes: byBytes, wantsAll: true, done: 0))
     case .any(let clauses):
       stack.append(.clauses(clauses, value, byBytes: byBytes, wantsAll: false, done: 0))
-    case .not(let clause):
-      stack += [.negation, .clause(clause, value, byBytes: byBytes)]
+    case .not(let clause): stack += [.negation, .clause(clause, value, byBytes: byBytes)]
     case .field(let path, let condition):
       switch condition.subject(at: path, in: value) {
       case .known(let isMatch): answer = isMatch
-      case .value(let found):
-        begin(condition, found, byBytes || (path?.isID ?? false), limit)
+      case .value(let found): begin(condition, found, byBytes || (path?.isID ?? false), limit)
       }
     }
   }
@@ -151,8 +149,7 @@ package struct SelectorMatch: Sendable {
     if let answer, answer != wantsAll { return }
     // Without clauses the result is true, also for `$or`.
     guard done < clauses.count else { return answer = wantsAll || clauses.isEmpty }
-    stack.append(
-      .clauses(clauses, value, byBytes: byBytes, wantsAll: wantsAll, done: done + 1))
+    stack.append(.clauses(clauses, value, byBytes: byBytes, wantsAll: wantsAll, done: done + 1))
     ask(clauses[done], value, byBytes)
   }
 
@@ -202,9 +199,7 @@ package struct SelectorMatch: Sendable {
 
 extension JSONMember {
   /// The name as a value, so that conditions can be tested on it.
-  fileprivate var nameNode: JSONNode? {
-    try? ParsedJSON(Array(rawName), limits: .request).root
-  }
+  fileprivate var nameNode: JSONNode? { try? ParsedJSON(Array(rawName), limits: .request).root }
 }
 
 extension Selector {

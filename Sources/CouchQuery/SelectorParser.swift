@@ -42,12 +42,8 @@ struct SelectorParser {
   ///   - path: the field that the conditions are about, if there is one yet.
   ///   - depth: the number of operators and fields around the value.
   /// - Throws: 400; see ``Selector/init(_:)``.
-  mutating func clause(
-    _ node: JSONNode, path: FieldPath?, depth: Int
-  ) throws -> SelectorClause {
-    guard node.kind == .object, node.count > 0 else {
-      return .field(path, .compares(.equal, node))
-    }
+  mutating func clause(_ node: JSONNode, path: FieldPath?, depth: Int) throws -> SelectorClause {
+    guard node.kind == .object, node.count > 0 else { return .field(path, .compares(.equal, node)) }
     let clauses = try node.members.map { try clause($0, path: path, depth: depth + 1) }
     return clauses.count == 1 ? clauses[0] : .all(clauses)
   }
@@ -176,17 +172,13 @@ struct SelectorParser {
     return make(try clause(argument, path: nil, depth: depth))
   }
 
-  private mutating func list(
-    _ name: String, _ argument: JSONNode
-  ) throws -> SelectorValues {
+  private mutating func list(_ name: String, _ argument: JSONNode) throws -> SelectorValues {
     guard argument.kind == .array else { throw ServiceError.badArgument(name, argument) }
     try count(values: argument.count)
     return SelectorValues(argument)
   }
 
-  private mutating func pattern(
-    _ name: String, _ argument: JSONNode
-  ) throws -> SelectorCondition {
+  private mutating func pattern(_ name: String, _ argument: JSONNode) throws -> SelectorCondition {
     guard let text = argument.string else { throw ServiceError.badArgument(name, argument) }
     try count(pattern: text)
     do throws(RegularExpressionError) {

@@ -60,7 +60,5 @@ package struct UseIndex: Sendable {
   }
 
   /// The requested index as `_explain` shows it.
-  var json: JSONValue {
-    .array([.string(design)] + (name.map { [.string($0)] } ?? []))
-  }
+  var json: JSONValue { .array([.string(design)] + (name.map { [.string($0)] } ?? [])) }
 }

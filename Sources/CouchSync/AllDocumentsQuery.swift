@@ -36,9 +36,7 @@ package struct AllDocumentsQuery: Sendable {
   private(set) var includesSequence = false
 
   /// The parameters whose value in a query is JSON.
-  private static let quoted = [
-    "key", "keys", "startkey", "start_key", "endkey", "end_key",
-  ]
+  private static let quoted = ["key", "keys", "startkey", "start_key", "endkey", "end_key"]
 
   /// Reads the members of a `POST` body and the parameters of the query, which take precedence. A single key makes the
   /// range irrelevant. A range whose start comes after its end has no rows.
@@ -80,9 +78,7 @@ package struct AllDocumentsQuery: Sendable {
   /// Source: CouchDB, "POST /{db}/_all_docs/queries".
   /// - Throws: 400 when there is no array of objects; 413 for more than ``CouchLimits/queries``; the errors of the
   ///   other initializer.
-  package static func list(
-    _ body: JSONNode, scope: Scope
-  ) throws -> [AllDocumentsQuery] {
+  package static func list(_ body: JSONNode, scope: Scope) throws -> [AllDocumentsQuery] {
     guard let queries = body["queries"] else {
       throw ServiceError.badRequest("POST body must include `queries` parameter.")
     }
@@ -267,9 +263,7 @@ package struct DatabaseNamesQuery: Sendable {
 
   /// Reads the parameters.
   /// - Throws: 400 `query_parse_error`.
-  package init(_ parameters: CouchParameters) throws {
-    query = try AllDocumentsQuery(parameters)
-  }
+  package init(_ parameters: CouchParameters) throws { query = try AllDocumentsQuery(parameters) }
 
   /// The requested names, whether such databases exist or not; nil when a range is requested.
   package var keys: [String]? {
@@ -290,8 +284,7 @@ package struct DatabaseNamesQuery: Sendable {
       return keys.filter { known.contains(DocumentID(stored: $0)) }
     }
     let inOrder = query.descending ? names.reversed() : names
-    return Array(
-      inOrder.filter(isBetween).dropFirst(query.skip).prefix(query.limit ?? names.count))
+    return Array(inOrder.filter(isBetween).dropFirst(query.skip).prefix(query.limit ?? names.count))
   }
 
   private func isBetween(_ name: String) -> Bool {

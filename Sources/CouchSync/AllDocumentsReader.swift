@@ -282,9 +282,7 @@ extension CouchDatabase {
   ///
   /// Source: CouchDB, "POST /{db}/_all_docs/queries".
   /// - Throws: the same errors as for one query, for all answers together.
-  package func allDocuments(
-    _ queries: [AllDocumentsQuery]
-  ) async throws -> CouchAnswer {
+  package func allDocuments(_ queries: [AllDocumentsQuery]) async throws -> CouchAnswer {
     try await answer(by: AllDocumentsListReader(queries, of: tag))
   }
 }

@@ -17,9 +17,7 @@ package struct BaseRevision: Sendable {
     let second = try ifMatch.map { text in
       try Self.read(Self.unquoted(text))
     }
-    if let first, let second, first != second {
-      throw ServiceError.badRequest(Self.otherTag)
-    }
+    if let first, let second, first != second { throw ServiceError.badRequest(Self.otherTag) }
     revision = first ?? second
     difference = first == nil ? Self.otherTag : Self.otherQuery
   }
@@ -27,9 +25,7 @@ package struct BaseRevision: Sendable {
   /// The revision, after comparing it with the document's own `_rev`.
   /// - Throws: 400 `bad_request` when they differ.
   func reconcile(with own: RevisionID?) throws -> RevisionID? {
-    if let own, let revision, own != revision {
-      throw ServiceError.badRequest(difference)
-    }
+    if let own, let revision, own != revision { throw ServiceError.badRequest(difference) }
     return own ?? revision
   }
 

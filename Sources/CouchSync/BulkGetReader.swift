@@ -213,9 +213,7 @@ struct AskedDocument: Sendable {
   func isOf(_ id: String) -> Bool { self.id.equalsBytes(of: id) }
 
   /// Reads the document again when it has changed in a later snapshot of the store.
-  mutating func renew(in view: any StoreView) throws {
-    reader = try reader?.renewed(in: view)
-  }
+  mutating func renew(in view: any StoreView) throws { reader = try reader?.renewed(in: view) }
 
   /// The revisions to answer for a requested revision, or all leaves when none is requested.
   mutating func targets(of revision: NamedRevision?) -> [WantedRevisions.Target] {
@@ -224,9 +222,7 @@ struct AskedDocument: Sendable {
 
   /// Prepares ``text(of:_:in:)``, until the slice is over.
   /// - Returns: whether it is prepared.
-  mutating func prepare(
-    _ target: WantedRevisions.Target, in view: any StoreView
-  ) throws -> Bool {
+  mutating func prepare(_ target: WantedRevisions.Target, in view: any StoreView) throws -> Bool {
     guard let revision = target.revision else { return true }
     return try reader?.prepare(revision, in: view) ?? true
   }
@@ -239,8 +235,7 @@ struct AskedDocument: Sendable {
     guard let revision = target.revision else { return nil }
     let key = Known(revision: revision, attachments: attachments)
     if isNamedAgain, let known = known[key] { return known }
-    let text = try reader?.text(
-      of: revision, at: target.index, as: form, attachments, in: view)
+    let text = try reader?.text(of: revision, at: target.index, as: form, attachments, in: view)
     if isNamedAgain { known.updateValue(text, forKey: key) }
     return text
   }

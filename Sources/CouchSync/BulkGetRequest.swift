@@ -66,9 +66,7 @@ package struct BulkGetRequest: Sendable {
     let revision: [UInt8]
     let error: ServiceError
 
-    fileprivate init(
-      id: JSONNode? = nil, revision: JSONNode? = nil, _ error: ServiceError
-    ) {
+    fileprivate init(id: JSONNode? = nil, revision: JSONNode? = nil, _ error: ServiceError) {
       self.id = Self.shown(id)
       self.revision = Self.shown(revision)
       self.error = error

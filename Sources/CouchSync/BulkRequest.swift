@@ -53,9 +53,7 @@ package struct BulkRequest: Sendable {
   /// - Parameter limits: those of the database.
   /// - Throws: 400 and 413: the errors of the other initializer, and those for a body that is not JSON or is too long
   ///   as a whole.
-  package static func read(
-    _ bytes: [UInt8], limits: DocumentLimits
-  ) async throws -> BulkRequest {
+  package static func read(_ bytes: [UInt8], limits: DocumentLimits) async throws -> BulkRequest {
     var reader = JSONReader(bytes, limits: limits.bulk)
     while true {
       let parsed: ParsedJSON?
@@ -92,9 +90,7 @@ package struct BulkRequest: Sendable {
 
   /// Parses one document.
   /// - Throws: 400 for a text that is not JSON.
-  static func element(
-    _ bytes: [UInt8], _ limits: JSONLimits
-  ) throws -> Element {
+  static func element(_ bytes: [UInt8], _ limits: JSONLimits) throws -> Element {
     do { return .value(try ParsedJSON(bytes, limits: limits).root) } catch {
       // Invalid UTF-8 is an error of the whole body; an escape that is not a character is an error of one document.
       guard error.isOfOneValue || error.code == .tooLarge,

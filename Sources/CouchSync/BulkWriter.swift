@@ -105,9 +105,7 @@ struct BulkWriter {
         for (item, outcome) in zip(rest, decided) { outcomes[item.index] = outcome }
         rest = rest.dropFirst(decided.count)
       } catch let error as ServiceError where error.code == .quotaExceeded {
-        guard rest.count > 1 else {
-          return try refuse(first.index, error)
-        }
+        guard rest.count > 1 else { return try refuse(first.index, error) }
         let middle = rest.startIndex + rest.count / 2
         try await commit(rest[..<middle])
         try await commit(rest[middle...])

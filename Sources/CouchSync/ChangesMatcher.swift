@@ -8,8 +8,7 @@ import Stores
 struct ChangesMatcher: Sendable {
   private let filter: ChangesFilter
   private let style: ChangesQuery.Style
-  private var budget = SelectorBudget(
-    total: .milliseconds(CouchLimits.pageMatchingMilliseconds))
+  private var budget = SelectorBudget(total: .milliseconds(CouchLimits.pageMatchingMilliseconds))
   /// The bytes of documents that were matched against a selector so far.
   private(set) var bytes = 0
 
@@ -57,9 +56,7 @@ struct ChangesMatcher: Sendable {
     }
   }
 
-  private func named(
-    _ change: Change, in view: any StoreView
-  ) throws -> Match {
+  private func named(_ change: Change, in view: any StoreView) throws -> Match {
     guard style == .leaves, let tree = try view.newest(change.id) else {
       return .named([change.revision], nil)
     }

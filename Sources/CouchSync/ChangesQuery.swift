@@ -110,10 +110,8 @@ package enum ChangesFilter: Sendable {
     switch parameters["filter"] {
     case nil, "": self = .everything
     case "_design": self = .designs
-    case "_doc_ids":
-      self = .documents(try Self.ids(parameters, body))
-    case "_selector":
-      self = .selector(try Self.selector(body))
+    case "_doc_ids": self = .documents(try Self.ids(parameters, body))
+    case "_selector": self = .selector(try Self.selector(body))
     case "_view":
       guard let view = parameters["view"], !view.isEmpty else {
         throw ServiceError.badRequest("`view` filter parameter is not provided.")

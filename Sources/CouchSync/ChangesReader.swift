@@ -45,8 +45,7 @@ struct ChangesReader: Sendable {
   /// - Returns: the page, once it is complete.
   mutating func read(_ view: any StoreView) throws -> Outcome? {
     let seen = scanned
-    let outcome =
-      query.descending ? try descend(view) : try ascend(view)
+    let outcome = query.descending ? try descend(view) : try ascend(view)
     if outcome == nil {
       // The next slice reads again the changes that this slice read but did not examine.
       longestBatch = min(
@@ -81,8 +80,7 @@ struct ChangesReader: Sendable {
       let known = changes.prefix { $0.sequence <= end }
       guard let seen = try append(known, documents, view) else { return .spent }
       position = seen.last?.sequence ?? position
-      let reachesEnd =
-        isWhole && changes.count < wanted || (changes.last?.sequence ?? end) >= end
+      let reachesEnd = isWhole && changes.count < wanted || (changes.last?.sequence ?? end) >= end
       isAtEnd = seen.count == known.count && reachesEnd
       isOver = isDone || isCut
       if !isAtEnd, !isOver, view.slice.isOver { return nil }
@@ -191,9 +189,7 @@ struct ChangesReader: Sendable {
   }
 
   /// The same for the changes up to a sequence, which follow in a descending query.
-  private func pending(
-    upTo position: Int64, isExact: Bool, _ view: any StoreView
-  ) throws -> Int {
+  private func pending(upTo position: Int64, isExact: Bool, _ view: any StoreView) throws -> Int {
     let all = try view.changeCount(after: 0)
     guard isExact else { return Int(clamping: all) }
     return Int(clamping: max(0, all &- (try view.changeCount(after: position))))

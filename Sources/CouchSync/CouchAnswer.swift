@@ -57,8 +57,7 @@ package struct CouchAnswer: Sendable {
   ) -> CouchAnswer {
     var writer = JSONWriter(reserving: 128)
     appendWritten(id: id, revision: revision, to: &writer)
-    return CouchAnswer(
-      outcome, writer.bytes, revision: entity, written: DocumentID(stored: id))
+    return CouchAnswer(outcome, writer.bytes, revision: entity, written: DocumentID(stored: id))
   }
 
   /// Writes `{"ok":true,"id":…,"rev":…}`.

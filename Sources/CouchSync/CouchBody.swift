@@ -5,9 +5,7 @@ package import Stores
 package enum CouchBody {
   /// Parses a body.
   /// - Throws: 400 or 413; see ``ServiceError/init(_:)-(JSONError)``.
-  package static func parse(
-    _ bytes: [UInt8], limits: JSONLimits
-  ) throws -> JSONNode {
+  package static func parse(_ bytes: [UInt8], limits: JSONLimits) throws -> JSONNode {
     return try ParsedJSON(bytes, limits: limits).root
   }
 

@@ -20,8 +20,7 @@ extension CouchDatabase {
       guard let document = try view.document(id) else { throw DocumentError.missing }
       guard revision != nil || !document.isDeleted else { throw DocumentError.deleted }
       let wanted = revision ?? document.revision
-      let body =
-        wanted == document.revision ? document.body : try view.body(id, wanted)
+      let body = wanted == document.revision ? document.body : try view.body(id, wanted)
       guard let body else { throw DocumentError.missing }
       let stub = DocumentBody.attachments(in: body)?.stubs.first { $0.name == name }
       guard let stub, let key = try view.attachmentKeys(of: id, wanted)[name],
@@ -119,8 +118,7 @@ extension CouchDatabase {
       var edits = DocumentEdits(id, in: tree, after: try view.former(id, tree), limit: limit)
       var stubs = body.attachments
       let contents = try change(&stubs, edits.generation(after: base))
-      let isWritable =
-        base.map { tree?[$0]?.isLeaf ?? false } ?? (tree?.winner?.isDeleted ?? true)
+      let isWritable = base.map { tree?[$0]?.isLeaf ?? false } ?? (tree?.winner?.isDeleted ?? true)
       guard isWritable else { throw DocumentError.conflict }
       let revision = try edits.write(base: base, body: body.with(stubs), isDeleted: false)
       changes.write(edits.finish())

@@ -161,9 +161,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "DELETE /{db}/{docid}".
   /// - Returns: 200 with id and the tombstone's revision.
   /// - Throws: 404 `missing` or `deleted`; 409 `conflict`, also when no revision is given.
-  package func delete(
-    _ id: DocumentID, base: BaseRevision
-  ) async throws -> CouchAnswer {
+  package func delete(_ id: DocumentID, base: BaseRevision) async throws -> CouchAnswer {
     let store = store
     let revision = try await updating([id]) { changes in
       changes.historyLimits = try store.historyLimits(in: changes.view)
@@ -272,9 +270,7 @@ extension CouchDatabase {
   /// left out.
   ///
   /// Source: CouchDB, "POST /{db}/_revs_diff".
-  package func revisionsDifference(
-    _ request: RevisionsRequest
-  ) async throws -> CouchAnswer {
+  package func revisionsDifference(_ request: RevisionsRequest) async throws -> CouchAnswer {
     let all = try await missing(request)
     return CouchAnswer(
       JSONWriter.object { writer in
@@ -294,9 +290,7 @@ extension CouchDatabase {
   /// `POST /{db}/_missing_revs`: the same as `_revs_diff`, without possible ancestors.
   ///
   /// Source: CouchDB, "POST /{db}/_missing_revs".
-  package func missingRevisions(
-    _ request: RevisionsRequest
-  ) async throws -> CouchAnswer {
+  package func missingRevisions(_ request: RevisionsRequest) async throws -> CouchAnswer {
     let all = try await missing(request)
     return CouchAnswer(
       JSONWriter.object { writer in
@@ -309,9 +303,7 @@ extension CouchDatabase {
       })
   }
 
-  private func missing(
-    _ request: RevisionsRequest
-  ) async throws -> [MissingRevisions] {
+  private func missing(_ request: RevisionsRequest) async throws -> [MissingRevisions] {
     try await store.read(inSlices: MissingRevisionsReader(request)) {
       reader, view in try reader.read(view) ? reader.missing.all : nil
     }

@@ -31,9 +31,7 @@ extension CouchDatabase {
   ///
   /// Source: CouchDB, "DELETE /{db}/_local/{docid}".
   /// - Throws: 404 `missing`; 400 for a malformed revision.
-  package func deleteLocal(
-    _ id: LocalID, revision: String?
-  ) async throws -> CouchAnswer {
+  package func deleteLocal(_ id: LocalID, revision: String?) async throws -> CouchAnswer {
     if let revision { _ = try LocalRevision.read(revision) }
     try await updating { changes in
       guard try changes.local(id) != nil else { throw DocumentError.missing }

@@ -94,9 +94,7 @@ extension CouchDatabase {
     return purged
   }
 
-  private static func answer(
-    to request: PurgeRequest, _ purged: [[RevisionID]]
-  ) -> CouchAnswer {
+  private static func answer(to request: PurgeRequest, _ purged: [[RevisionID]]) -> CouchAnswer {
     return CouchAnswer(
       .created,
       JSONWriter.object { writer in
@@ -184,8 +182,7 @@ extension CouchDatabase {
     }
     let note: JSONValue = [DocumentStore.limitMember: .number(JSONNumber(limit))]
     try await updating { changes in
-      changes.write(
-        LocalEdit(DocumentStore.limitID, LocalDocument(revision: 1, body: note.bytes)))
+      changes.write(LocalEdit(DocumentStore.limitID, LocalDocument(revision: 1, body: note.bytes)))
     }
     return CouchAnswer(Array(#"{"ok":true}"#.utf8))
   }

@@ -82,8 +82,7 @@ extension CouchDatabase {
       while try !designs.read(store) {}
       guard designs.count - (isThere ? 1 : 0) < QueryLimits.designDocuments else {
         let limit = QueryLimits.designDocuments
-        throw ServiceError.tooLarge(
-          "A database with indexes has at most \(limit) design documents")
+        throw ServiceError.tooLarge("A database with indexes has at most \(limit) design documents")
       }
       return true
     }
@@ -101,9 +100,7 @@ extension CouchDatabase {
   /// Source: CouchDB, "DELETE /{db}/_index/{design_doc}/json/{name}".
   /// - Parameter design: the id of the design document, with or without `_design/`.
   /// - Throws: 404 `not_found`.
-  package func deleteIndex(
-    design: String, type: String, name: String
-  ) async throws -> CouchAnswer {
+  package func deleteIndex(design: String, type: String, name: String) async throws -> CouchAnswer {
     guard type.equalsBytes(of: "json") else { throw ServiceError.missing }
     try await removeIndexes(of: IndexRequest.designID(design)) { $0.name.equalsBytes(of: name) }
     let answer: JSONValue = ["ok": true]
@@ -155,9 +152,7 @@ extension CouchDatabase {
     // A design document of another language has no such indexes either.
     guard !names.isEmpty else { throw ServiceError.missing }
     _ = try await changingDesign(id) { design, view in
-      guard try view.document(id)?.revision == found.revision else {
-        throw DocumentError.conflict
-      }
+      guard try view.document(id)?.revision == found.revision else { throw DocumentError.conflict }
       design.remove(names)
       return true
     }
@@ -215,8 +210,7 @@ private struct IndexStep: Sendable {
   private(set) var reached: Int64 = 0
 
   private var hasBegun = false
-  private var page = QueryPage(
-    count: QueryLimits.catchUpChanges, bytes: QueryLimits.catchUpBytes)
+  private var page = QueryPage(count: QueryLimits.catchUpChanges, bytes: QueryLimits.catchUpBytes)
 
   /// Reads further changes, at least one, until the slice is over.
   /// - Returns: whether the step is complete.
@@ -325,8 +319,7 @@ extension CouchDatabase {
   func entries(
     of definition: IndexDefinition, in range: IndexRange, _ budget: inout SelectorBudget
   ) async throws -> [IndexEntry] {
-    let all = QueryPlan(
-      index: .documents, part: .documents(DocumentRange()), isDescending: false)
+    let all = QueryPlan(index: .documents, part: .documents(DocumentRange()), isDescending: false)
     var candidates = QueryCandidateReader(self, all, after: nil)
     try await candidates.begin(&budget)
     var entries: [IndexEntry] = []

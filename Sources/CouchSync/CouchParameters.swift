@@ -38,9 +38,7 @@ package struct CouchParameters: Sendable {
     values.last { $0.name.equalsBytes(of: name) }?.value
   }
 
-  private func isQuoted(_ name: String) -> Bool {
-    quoted.contains { $0.equalsBytes(of: name) }
-  }
+  private func isQuoted(_ name: String) -> Bool { quoted.contains { $0.equalsBytes(of: name) } }
 
   /// Whether a parameter is `true`. Any other value is ignored, as CouchDB does with the parameters of a document,
   /// `_bulk_get` and `_changes`. Python's clients write `True`.

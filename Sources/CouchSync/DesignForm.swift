@@ -55,9 +55,7 @@ enum DesignForm {
   ) async throws {
     guard let object = try check(name, [.object], in: document) else { return }
     for member in object.members {
-      guard kinds.contains(member.value.kind) else {
-        throw unfit(name + "." + member.name, kinds)
-      }
+      guard kinds.contains(member.value.kind) else { throw unfit(name + "." + member.name, kinds) }
       try visit(member.name, member.value)
       try await Slice.giveWay()
     }

@@ -8,13 +8,9 @@ import Stores
 enum DesignRules {
   static let member = "validate_doc_update"
 
-  static func isIn(_ document: JSONNode) -> Bool {
-    document[member].map { !$0.isNull } ?? false
-  }
+  static func isIn(_ document: JSONNode) -> Bool { document[member].map { !$0.isNull } ?? false }
 
-  static func warning(of id: DocumentID) -> String {
-    "\(id.text): \(member) is stored but not run"
-  }
+  static func warning(of id: DocumentID) -> String { "\(id.text): \(member) is stored but not run" }
 
   /// The error for a client that writes a rule.
   static let refusal = ServiceError(
@@ -30,8 +26,7 @@ struct DesignRulesReader: Sendable {
   /// The most design documents that are examined.
   static let mostDesigns = 1_000
 
-  private var range: DocumentRange? = AllDocumentsQuery.Scope.designs.part(
-    of: DocumentRange())
+  private var range: DocumentRange? = AllDocumentsQuery.Scope.designs.part(of: DocumentRange())
   /// The ids of the documents with rules that were found so far.
   private(set) var ids: [DocumentID] = []
 

@@ -29,8 +29,7 @@ package enum CopyTarget: Sendable {
     case .document(let id):
       self = .document(id, base: try BaseRevision(query: revision, ifMatch: nil).revision)
     case .local(let id):
-      self = .local(
-        id, base: try revision.map { text in try LocalRevision.read(text) })
+      self = .local(id, base: try revision.map { text in try LocalRevision.read(text) })
     }
   }
 }

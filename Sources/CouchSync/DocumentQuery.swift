@@ -74,7 +74,5 @@ package struct DocumentExtras: Sendable, Equatable {
 
   var needsTree: Bool { needsAncestors || conflicts || deletedConflicts }
   /// Whether they need the whole tree, and not only its newest revisions.
-  var needsAncestors: Bool {
-    revisions || revisionsInfo || attachments?.since.isEmpty == false
-  }
+  var needsAncestors: Bool { revisions || revisionsInfo || attachments?.since.isEmpty == false }
 }

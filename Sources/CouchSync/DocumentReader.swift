@@ -15,9 +15,7 @@ struct DocumentReader: Sendable {
 
   /// Reads a document; nil when its id was never used.
   /// - Parameter needsTree: whether ``leaves`` or revisions other than the winner will be requested.
-  init?(
-    _ id: DocumentID, in view: any StoreView, extras: DocumentExtras, needsTree: Bool
-  ) throws {
+  init?(_ id: DocumentID, in view: any StoreView, extras: DocumentExtras, needsTree: Bool) throws {
     guard let winner = try view.document(id) else { return nil }
     let tree =
       needsTree || extras.needsAncestors
@@ -181,9 +179,7 @@ struct DocumentReader: Sendable {
 
   /// Looks up the bodies for `_revs_info` of a revision, each body once, until the slice is over.
   /// - Returns: whether all is done.
-  mutating func prepare(
-    _ revision: RevisionID, in view: any StoreView
-  ) throws -> Bool {
+  mutating func prepare(_ revision: RevisionID, in view: any StoreView) throws -> Bool {
     guard extras.revisionsInfo, let tree else { return true }
     return try kept.lookUp(for: revision, of: winner, in: tree, view)
   }
@@ -235,9 +231,7 @@ extension DocumentExtras {
     guard conflicts || deletedConflicts else { return [] }
     var writer = JSONWriter(reserving: 0)
     if conflicts { Self.append("_conflicts", tree.conflicts, to: &writer) }
-    if deletedConflicts {
-      Self.append("_deleted_conflicts", tree.deletedConflicts, to: &writer)
-    }
+    if deletedConflicts { Self.append("_deleted_conflicts", tree.deletedConflicts, to: &writer) }
     return writer.bytes
   }
 

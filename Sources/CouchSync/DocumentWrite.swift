@@ -172,8 +172,7 @@ package struct DocumentWrite: Sendable {
       }
       if let known {
         // The digests of a peer's attachments may differ from those of the same attachments here.
-        return try edits.insert(
-          history, body: body, isDeleted: isDeleted, known: known.with([]))
+        return try edits.insert(history, body: body, isDeleted: isDeleted, known: known.with([]))
       }
       let found = try attached(
         edits, contents,
@@ -247,9 +246,7 @@ extension DocumentEdits {
   /// again without a base revision; its tombstone can be neither the base of a revision nor deleted again.
   /// - Throws: the errors of `put(base:body:isDeleted:)`; `conflict` for a write to a deleted document with a base
   ///   revision, or of another tombstone, as in CouchDB.
-  mutating func write(
-    base: RevisionID?, body: DocumentBody, isDeleted: Bool
-  ) throws -> RevisionID {
+  mutating func write(base: RevisionID?, body: DocumentBody, isDeleted: Bool) throws -> RevisionID {
     if tree.winner?.isDeleted ?? false, base != nil || isDeleted { throw DocumentError.conflict }
     return try put(base: base, body: body, isDeleted: isDeleted)
   }

@@ -66,9 +66,7 @@ enum LocalRevision {
   static func text(_ count: Int64) -> String { "0-\(count)" }
 
   /// The revision as an entity tag.
-  static func tag(_ count: Int64) -> RevisionID {
-    RevisionID(generation: 0, digest: String(count))
-  }
+  static func tag(_ count: Int64) -> RevisionID { RevisionID(generation: 0, digest: String(count)) }
 
   /// Reads `0-N`.
   /// - Throws: 400 `bad_request`.

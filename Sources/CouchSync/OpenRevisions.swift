@@ -32,9 +32,7 @@ package enum OpenRevisions: Sendable, Equatable {
   /// Reads `open_revs`: `all` or a JSON array of revisions; nil when absent, and for an empty array, which CouchDB takes
   /// for none.
   /// - Throws: 400.
-  package static func parameter(
-    _ parameters: CouchParameters
-  ) throws -> OpenRevisions? {
+  package static func parameter(_ parameters: CouchParameters) throws -> OpenRevisions? {
     guard let text = parameters["open_revs"] else { return nil }
     guard !text.equalsBytes(of: "all") else { return .all }
     guard let list = try parameters.json("open_revs"), list.kind == .array else { throw malformed }

@@ -119,9 +119,7 @@ struct OpenRevisionsReader: AnswerReader {
     return true
   }
 
-  private mutating func append(
-    _ target: WantedRevisions.Target, _ view: any StoreView
-  ) throws {
+  private mutating func append(_ target: WantedRevisions.Target, _ view: any StoreView) throws {
     let found = try target.revision.flatMap { revision in
       try body(of: revision, at: target.index, view)
     }

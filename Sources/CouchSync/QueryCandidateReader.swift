@@ -84,9 +84,7 @@ struct QueryCandidateReader {
 
   // Ranges of document ids.
 
-  private func documents(
-    _ ranges: [DocumentRange], _ count: Int
-  ) async throws -> QueryPage {
+  private func documents(_ ranges: [DocumentRange], _ count: Int) async throws -> QueryPage {
     let (last, extras) = (last, extras)
     let rest = ranges.compactMap { $0.rest(after: last?.id) }
     return try await database.store.read { view in

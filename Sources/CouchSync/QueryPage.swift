@@ -18,9 +18,7 @@ struct QueryPage: Sendable {
   private var size = 0
 
   /// Makes an empty page for this many positions and, roughly, bytes.
-  init(
-    count: Int, bytes: Int = QueryLimits.pageBytes, extras: DocumentExtras = DocumentExtras()
-  ) {
+  init(count: Int, bytes: Int = QueryLimits.pageBytes, extras: DocumentExtras = DocumentExtras()) {
     self.count = count
     self.bytes = bytes
     self.extras = extras
@@ -34,9 +32,7 @@ struct QueryPage: Sendable {
 
   /// Examines a position.
   /// - Parameter document: the document at the position; nil, a tombstone or a design document adds no candidate.
-  mutating func add(
-    _ position: IndexEntry, _ document: Document?, in view: any StoreView
-  ) throws {
+  mutating func add(_ position: IndexEntry, _ document: Document?, in view: any StoreView) throws {
     examined += 1
     last = position
     guard let document, !document.isDeleted, !document.id.isDesign else { return }

@@ -92,9 +92,7 @@ struct QueryRun {
 
   /// Checks the document as it is now; it may have changed since it was indexed. For a covered document the index's
   /// filter is not checked again: the index contains its content from when the filter matched.
-  private mutating func matches(
-    _ document: JSONNode, isCovered: Bool
-  ) async throws -> Bool {
+  private mutating func matches(_ document: JSONNode, isCovered: Bool) async throws -> Bool {
     guard try await request.selector.matches(document, givingWay: &budget) else { return false }
     guard !isCovered, let filter = plan.index.definition?.filter else { return true }
     return try await filter.matches(document, givingWay: &budget)

@@ -159,9 +159,7 @@ struct AttachedContents {
     _ added: some Collection<AttachmentName>, of id: DocumentID
   ) -> (count: Int, bytes: Int) {
     let known = names[id] ?? (0, 0)
-    return (
-      known.count + added.count, added.reduce(known.bytes) { $0 + $1.text.utf8.count }
-    )
+    return (known.count + added.count, added.reduce(known.bytes) { $0 + $1.text.utf8.count })
   }
 
   func record(in changes: inout StoreChanges) throws {

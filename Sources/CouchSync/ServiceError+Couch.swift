@@ -44,8 +44,7 @@ extension ServiceError {
   package static let missingRevision = ServiceError(.missingRevision, "missing_rev")
 
   /// 400 for bytes that have another MD5 than was sent, with CouchDB's text.
-  package static let digestMismatch = ServiceError(
-    .digestMismatch, "Possible message corruption.")
+  package static let digestMismatch = ServiceError(.digestMismatch, "Possible message corruption.")
 
   /// 412 for making a database that exists, with CouchDB's text.
   package static let databaseExists = ServiceError(

@@ -117,7 +117,5 @@ package struct StoreTag: Sendable, Equatable {
   package let digits: String
 
   /// Makes the tag of a store, whether the store exists or not.
-  package init(_ name: StoreName) {
-    digits = Hex.digest(of: name.key, digits: Self.count)
-  }
+  package init(_ name: StoreName) { digits = Hex.digest(of: name.key, digits: Self.count) }
 }

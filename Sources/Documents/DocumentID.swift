@@ -11,9 +11,7 @@ package struct DocumentID: ByteString {
   /// - Throws: ``DocumentError`` with code `invalidID`.
   package init(_ text: String) throws(DocumentError) {
     let bytes = text.utf8
-    guard !bytes.isEmpty else {
-      throw DocumentError(.invalidID, "Document id must not be empty")
-    }
+    guard !bytes.isEmpty else { throw DocumentError(.invalidID, "Document id must not be empty") }
     guard bytes.count <= Self.maximumBytes else {
       throw DocumentError(.invalidID, "Document id must be at most \(Self.maximumBytes) bytes")
     }

@@ -56,9 +56,7 @@ package struct IncomingDocument: Sendable {
   }
 
   /// Fields that CouchDB writes into answers and ignores in requests.
-  private static let ignored = [
-    "_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq",
-  ]
+  private static let ignored = ["_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq"]
 
   /// Whether a document may have a special member of this name, which starts with `_`. `_attachments` is
   /// checked elsewhere.
@@ -76,9 +74,7 @@ package struct IncomingDocument: Sendable {
     return flag
   }
 
-  private static func text(
-    _ node: JSONNode?, _ name: String
-  ) throws(DocumentError) -> String? {
+  private static func text(_ node: JSONNode?, _ name: String) throws(DocumentError) -> String? {
     guard let node else { return nil }
     guard let text = node.string else {
       throw name == "_id"

@@ -16,9 +16,7 @@ package struct PurgedRevisions: Sendable, Equatable {
     let marks: Result<ClosedBranches, DocumentError> = bytes.withUnsafeBytes { all in
       do throws(DocumentError) {
         return .success(try ClosedBranches(standing: all[0..<0], marks: all[...]))
-      } catch {
-        return .failure(error)
-      }
+      } catch { return .failure(error) }
     }
     self.marks = try marks.get()
   }
@@ -37,9 +35,7 @@ package struct PurgedRevisions: Sendable, Equatable {
   /// Adds marks for the revisions that a purge removes from a tree, and removes marks that are too old.
   /// - Parameter rest: the tree after the purge.
   /// - Parameter day: today, in days since 1970.
-  package mutating func add(
-    from tree: RevisionTree, leaving rest: RevisionTree, on day: Int
-  ) {
+  package mutating func add(from tree: RevisionTree, leaving rest: RevisionTree, on day: Int) {
     let left = Set(rest.nodes.map(\.revision))
     var isMarked = tree.nodes.map { left.contains($0.revision) }
     var branches: [ClosedBranch] = []

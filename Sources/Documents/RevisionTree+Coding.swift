@@ -240,8 +240,7 @@ extension RevisionTree {
     mutating func word() throws(DocumentError) -> UInt64 {
       guard bytes.count - position >= 8 else { throw Self.damaged }
       defer { position += 8 }
-      return UInt64(
-        bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+      return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
 
     mutating func integer() throws(DocumentError) -> Int {

@@ -207,9 +207,7 @@ extension RevisionTree {
   }
 
   /// Whether the tree has no branches, as most trees: each node is the parent of the next one.
-  var isLine: Bool {
-    nodes.indices.allSatisfy { nodes[$0].parent == ($0 == 0 ? nil : $0 - 1) }
-  }
+  var isLine: Bool { nodes.indices.allSatisfy { nodes[$0].parent == ($0 == 0 ? nil : $0 - 1) } }
 
   /// For each node, how many further steps towards the root some leaf allows; the leaf is the first step. 0
   /// means too far from every leaf.

@@ -116,8 +116,7 @@ package struct RevisionTree: Sendable, Equatable {
 
   /// CouchDB's order of leaves, so that all compatible peers have the same winner.
   static func wins(_ left: Node, _ right: Node) -> Bool {
-    left.isDeleted != right.isDeleted
-      ? !left.isDeleted : left.revision > right.revision
+    left.isDeleted != right.isDeleted ? !left.isDeleted : left.revision > right.revision
   }
 
   /// The tree without some of its leaves, and without the ancestors that no other leaf has. Given revisions
@@ -195,9 +194,7 @@ package struct RevisionTree: Sendable, Equatable {
       if let index = indices[branch.key] { removed.insert(index) }
     }
     closed.standing = standing
-    if !removed.isEmpty {
-      keep(nodes.indices.map { nodes[$0].isLeaf && !removed.contains($0) })
-    }
+    if !removed.isEmpty { keep(nodes.indices.map { nodes[$0].isLeaf && !removed.contains($0) }) }
     return !removed.isEmpty
   }
 

@@ -24,9 +24,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
   }
 
   /// Whole seconds since 1970, rounded down.
-  package var seconds: Int64 {
-    milliseconds.floored(by: 1_000)
-  }
+  package var seconds: Int64 { milliseconds.floored(by: 1_000) }
 
   /// Whole days since 1970, rounded down.
   package var day: Int { Int(clamping: seconds.floored(by: 86_400)) }
@@ -116,8 +114,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     let shifted = day + 719_468
     let era = shifted.floored(by: 146_097)
     let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let shiftedMonth = (5 * dayOfYear + 2) / 153
     let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9

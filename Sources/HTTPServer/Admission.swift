@@ -139,9 +139,7 @@ package final class Admission: Sendable {
   /// - Returns: whether there is memory for them; then call ``releaseBody(_:from:on:)`` when they are freed.
   func reserveBody(
     _ count: Int, from address: AddressShare? = nil, on connection: HeldBytes? = nil
-  ) -> Bool {
-    noting(bodies.reserve(count, from: address?.bodies, on: connection))
-  }
+  ) -> Bool { noting(bodies.reserve(count, from: address?.bodies, on: connection)) }
 
   /// Counts bytes of an answer: what is being built, and what the client has not taken.
   /// - Parameter always: whether they are counted even if there is no memory for them.
@@ -162,15 +160,11 @@ package final class Admission: Sendable {
 
   func releaseBody(
     _ count: Int, from address: AddressShare? = nil, on connection: HeldBytes? = nil
-  ) {
-    bodies.release(count, from: address?.bodies, on: connection)
-  }
+  ) { bodies.release(count, from: address?.bodies, on: connection) }
 
   func releaseAnswer(
     _ count: Int, from address: AddressShare? = nil, on connection: HeldBytes? = nil
-  ) {
-    answers.release(count, from: address?.answers, on: connection)
-  }
+  ) { answers.release(count, from: address?.answers, on: connection) }
 
   /// Adjusts the bound to a measurement.
   /// - Parameter lag: how long a task that was due has waited for a thread.

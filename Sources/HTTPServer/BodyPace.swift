@@ -62,7 +62,5 @@ struct BodyPace {
   }
 
   /// Begins a new pause, because the client may have waited for `100 Continue`.
-  mutating func restart(at now: NIODeadline) {
-    due = now + limits.bodyGrace
-  }
+  mutating func restart(at now: NIODeadline) { due = now + limits.bodyGrace }
 }

@@ -27,8 +27,7 @@ extension RequestAnswering {
   /// The last answer of a connection as bytes, for use where no encoder is at work.
   func lastAnswer(_ refusal: ConnectionRefusal, to request: HTTPRequest? = nil) -> ByteBuffer {
     let (head, body) = answer(to: refusal, of: request)
-    var buffer = ByteBuffer(
-      string: "HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")
+    var buffer = ByteBuffer(string: "HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")
     for field in head.headerFields {
       buffer.writeString("\(field.name.rawName): \(field.value)\r\n")
     }

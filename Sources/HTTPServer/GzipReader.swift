@@ -58,9 +58,7 @@ package final class GzipReader {
 
   /// Decompresses everything at once.
   /// - Throws: the errors of ``init(_:limit:)`` and ``unpackPiece()``.
-  package static func inflate(
-    _ packed: [UInt8], limit: Int
-  ) throws(CompressionError) -> [UInt8] {
+  package static func inflate(_ packed: [UInt8], limit: Int) throws(CompressionError) -> [UInt8] {
     let reader = try GzipReader(packed, limit: limit)
     while !reader.isComplete { try reader.unpackPiece() }
     return reader.unpacked

@@ -22,17 +22,13 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   private var beginning = ByteBuffer()
   private var timer: Scheduled<Void>?
 
-  init(
-    _ state: ConnectionState, _ limits: ConnectionLimits, _ answers: any RequestAnswering
-  ) {
+  init(_ state: ConnectionState, _ limits: ConnectionLimits, _ answers: any RequestAnswering) {
     self.state = state
     self.answers = answers
     self.limits = limits
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
-    state.read = { context.read() }
-  }
+  func handlerAdded(context: ChannelHandlerContext) { state.read = { context.read() } }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     state.read = nil
@@ -113,8 +109,7 @@ final class HeaderTimeoutHandler: ChannelInboundHandler, RemovableChannelHandler
   ) -> ConnectionRefusal {
     switch failure {
     case .headerOverflow:
-      state.isInBody || hasLine || endsLine(bytes)
-        ? .headers : .target
+      state.isInBody || hasLine || endsLine(bytes) ? .headers : .target
     case .invalidMethod where isStart && Self.beginsWithWord(bytes): .method
     default: .malformed
     }

@@ -20,8 +20,7 @@ package struct OperationsListener: Sendable {
   /// - Throws: `IOError` for an address that can't be bound.
   package init(hostname: String, port: Int, answers: any RequestAnswering) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let ledger = ConnectionLedger(
-      maximum: Self.connections, maximumPerAddress: Self.connections)
+    let ledger = ConnectionLedger(maximum: Self.connections, maximumPerAddress: Self.connections)
     let admission = Admission(atOnce: Self.connections)
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: Int32(Self.connections))
@@ -33,8 +32,7 @@ package struct OperationsListener: Sendable {
           let (pipeline, state) = (channel.pipeline.syncOperations, ConnectionState())
           let limits = ConnectionLimits()
           try PlainConnection.addCodec(to: pipeline, state, limits, answers, isSecure: false)
-          try pipeline.addHandler(
-            RequestLimitHandler(limits, admission, answers, state))
+          try pipeline.addHandler(RequestLimitHandler(limits, admission, answers, state))
           try pipeline.addHandler(IdleStateHandler(readTimeout: limits.stall))
           try pipeline.addHandler(OperationsHandler(answers))
         }

@@ -132,9 +132,7 @@ final class ReadTurns {
   }
 
   /// When a flow may use the loop again: at once if no other uses it.
-  private func due(
-    _ flow: ReadFlow, _ paidUntil: NIODeadline, _ now: NIODeadline
-  ) -> NIODeadline {
+  private func due(_ flow: ReadFlow, _ paidUntil: NIODeadline, _ now: NIODeadline) -> NIODeadline {
     let another = latest?.flow === flow ? other : latest
     guard let another, now - another.moment < Self.sharing else { return now }
     return max(now, paidUntil - Self.burst)

@@ -30,12 +30,9 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
       state.isInBody = true
       state.isOld = head.version.minor == 0
       state.isLast = state.isOld || !head.isKeepAlive || head.method == .CONNECT
-      guard let request = request(head) else {
-        return fail(.invalidHeaderToken, context)
-      }
+      guard let request = request(head) else { return fail(.invalidHeaderToken, context) }
       context.fireChannelRead(wrapInboundOut(.head(request)))
-    case .body(let bytes):
-      context.fireChannelRead(wrapInboundOut(.body(bytes)))
+    case .body(let bytes): context.fireChannelRead(wrapInboundOut(.body(bytes)))
     case .end:
       state.marks &+= 1
       state.isInBody = false
@@ -49,9 +46,7 @@ final class RequestCodec: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireErrorCaught(error)
   }
 
-  func write(
-    context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
-  ) {
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
     case .head(let response):
       var head = HTTPResponseHead(response)

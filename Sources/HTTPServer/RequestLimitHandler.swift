@@ -62,8 +62,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let now = context.eventLoop.now
     switch unwrapInboundIn(data) {
     case .head(let head): read(head, data, context, at: now)
-    case .body(let bytes):
-      carryOut(machine.readBody(bytes.readableBytes, at: now), data, context)
+    case .body(let bytes): carryOut(machine.readBody(bytes.readableBytes, at: now), data, context)
     case .end: carryOut(machine.readEnd(at: now), data, context)
     }
   }
@@ -146,9 +145,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: Answers
 
-  func write(
-    context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
-  ) {
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     guard !machine.isOver else {
       promise?.fail(ChannelError.ioOnClosedChannel)
       return
@@ -230,8 +227,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       length: min(rest.readableBytes, RequestLimits.answerPieceBytes)), piece.readableBytes > 0
     {
       let isLast = rest.readableBytes == 0
-      let taken =
-        isLast && promise != nil ? promise : context.eventLoop.makePromise(of: Void.self)
+      let taken = isLast && promise != nil ? promise : context.eventLoop.makePromise(of: Void.self)
       let count = machine.answerAccount.wrote(piece.readableBytes)
       taken?.futureResult.assumeIsolated().whenComplete { [self] _ in
         machine.took(count, at: context.eventLoop.now)

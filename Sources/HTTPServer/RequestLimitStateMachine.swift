@@ -138,8 +138,7 @@ struct RequestLimitStateMachine {
     guard !isRefusing else {
       defer { (isRefusing, isAnsweredAtOnce) = (false, false) }
       // Hummingbird's idle timer counts this answer, so it needs the end of the request. No other handler saw the head.
-      return .endRefused(
-        isPassedOn: isAnsweredAtOnce && !isStream, endsConnection: cutoff != nil)
+      return .endRefused(isPassedOn: isAnsweredAtOnce && !isStream, endsConnection: cutoff != nil)
     }
     if pace.count > 0 {
       let time = Int((now - pace.began).nanoseconds / 1_000_000)

@@ -35,8 +35,7 @@ package struct SecureConnection: ServerChildChannel {
   ) {
     self.certificates = certificates
     self.limits = limits
-    http1 = PlainConnection(
-      answers: answers, limits: limits, admission: admission, isSecure: true)
+    http1 = PlainConnection(answers: answers, limits: limits, admission: admission, isSecure: true)
     let streams = HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         RequestLimitHandler(limits, admission, answers), DisconnectHandler(),
@@ -92,9 +91,7 @@ package struct SecureConnection: ServerChildChannel {
       try pipeline.addHandler(NIOSSLServerHandler(context: certificates.context))
       try pipeline.addHandler(HandshakeTimeoutHandler(limits))
       try pipeline.addHandler(ConnectionAccountHandler())
-    } catch {
-      return channel.eventLoop.makeFailedFuture(error)
-    }
+    } catch { return channel.eventLoop.makeFailedFuture(error) }
     let (http1, http2) = (http1, http2)
     return channel.configureHTTP2AsyncSecureUpgrade(
       http1ConnectionInitializer: { http1.setup(channel: $0, logger: logger) },

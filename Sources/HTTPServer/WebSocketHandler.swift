@@ -34,9 +34,7 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     queue.noteArrival()
     guard !isClosing else { return }
     let frame = unwrapInboundIn(data)
-    guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
-      return fail(context)
-    }
+    guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return fail(context) }
     switch frame.opcode {
     case .binary, .text:
       guard parts == nil else { return fail(context) }

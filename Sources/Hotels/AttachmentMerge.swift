@@ -58,9 +58,7 @@ struct AttachmentMerge {
       length: stub.length)
   }
 
-  private static func find(
-    _ name: AttachmentName, in stubs: [AttachmentStub]
-  ) -> AttachmentStub? {
+  private static func find(_ name: AttachmentName, in stubs: [AttachmentStub]) -> AttachmentStub? {
     stubs.first { $0.name == name }
   }
 }

@@ -50,19 +50,13 @@ struct BookmarkEdit {
   var list: BookmarkList { lists.list }
 
   /// A bookmark as it was before this edit.
-  func bookmark(_ id: HotelID) throws -> Bookmark? {
-    try list.bookmark(id, in: view)
-  }
+  func bookmark(_ id: HotelID) throws -> Bookmark? { try list.bookmark(id, in: view) }
 
   /// The revision of a bookmark as it was before this edit; nil for a hotel that was not bookmarked.
-  func revision(of id: HotelID) throws -> RevisionID? {
-    try bookmark(id)?.revision
-  }
+  func revision(of id: HotelID) throws -> RevisionID? { try bookmark(id)?.revision }
 
   /// One of the service's own local documents; nil when absent or expired.
-  func local(_ id: LocalID) throws -> LocalDocument? {
-    try view.local(id)
-  }
+  func local(_ id: LocalID) throws -> LocalDocument? { try view.local(id) }
 
   /// Bookmarks a hotel: puts its document and, when it was not bookmarked, its id at the end of the list.
   ///
@@ -74,8 +68,7 @@ struct BookmarkEdit {
     let id = addition.id
     let stored = try StoredHotel(id, in: view)
     switch stored {
-    case .other:
-      throw ServiceError(.occupied, "A document that is no hotel has the id \(id)")
+    case .other: throw ServiceError(.occupied, "A document that is no hotel has the id \(id)")
     case .absent:
       guard let body = addition.body else { throw addition.isUnknown }
       join(id)
@@ -97,9 +90,7 @@ struct BookmarkEdit {
   }
 
   /// A hotel document's new body; nil when it does not change.
-  private func body(
-    of addition: HotelAddition, over former: Bookmark
-  ) throws -> DocumentBody? {
+  private func body(of addition: HotelAddition, over former: Bookmark) throws -> DocumentBody? {
     guard addition.replaces else {
       guard let shown = addition.shown else { return nil }
       return try FactsNote.followed(shown, from: former, in: view)
@@ -336,8 +327,7 @@ struct BookmarkEdit {
       id.documentID, in: tree, base: base, after: former, body: body, limit: limit)
     mutation.created = created
     mutations.append(mutation)
-    return Bookmark(
-      id: id, revision: mutation.revision, bookmarkedAt: created, hotel: body.bytes)
+    return Bookmark(id: id, revision: mutation.revision, bookmarkedAt: created, hotel: body.bytes)
   }
 
   /// A body that was read elsewhere, as the body of the next revision of a document; see
@@ -348,7 +338,6 @@ struct BookmarkEdit {
   ) throws -> DocumentBody {
     guard DocumentBody.hasAttachments(body.bytes) else { return body }
     let former = base?.generation ?? tree?.leaves.map(\.revision.generation).max()
-    return try body.following(
-      base.flatMap { try view.body(id, $0) }, generation: (former ?? 0) + 1)
+    return try body.following(base.flatMap { try view.body(id, $0) }, generation: (former ?? 0) + 1)
   }
 }

@@ -110,9 +110,7 @@ package enum BookmarkMerge {
   /// Whether a mutation leaves something to merge. A merge's own commit does not: it leaves one live leaf and
   /// tombstones. If it leaves more leaves than it can merge at once, the next run finds nothing to write.
   static func concerns(_ mutation: Mutation) -> Bool {
-    guard mutation.id != BookmarkList.documentID else {
-      return mutation.tree.openLeafCount > 1
-    }
+    guard mutation.id != BookmarkList.documentID else { return mutation.tree.openLeafCount > 1 }
     guard let winner = mutation.tree.winner, !winner.isDeleted else { return false }
     // After a deletion another leaf wins. It may be a list, and its body is not available here.
     guard let body = mutation.body(of: winner.revision) else { return true }

@@ -106,7 +106,5 @@ package struct BookmarkCursor: Sendable, Equatable, CustomStringConvertible {
   /// The number of ids from the list's start that remain when the id of the page's end is gone.
   func indexOfLost(in list: BookmarkList) -> Int { min(index, list.hotels.count) }
 
-  private static func mark(of id: HotelID) -> String {
-    Hex.digest(of: id.text, digits: 16)
-  }
+  private static func mark(of id: HotelID) -> String { Hex.digest(of: id.text, digits: 16) }
 }

@@ -63,9 +63,7 @@ struct BookmarkPageReader: Sendable {
     return cursor.indexOfLost(in: list) - 1
   }
 
-  private func page(
-    next: BookmarkCursor?, _ view: any StoreView
-  ) throws -> BookmarkPage {
+  private func page(next: BookmarkCursor?, _ view: any StoreView) throws -> BookmarkPage {
     BookmarkPage(bookmarks: bookmarks, next: next, tag: tag ?? "", damage: try view.damage())
   }
 }

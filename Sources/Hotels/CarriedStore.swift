@@ -85,9 +85,7 @@ struct CarriedStore: Sendable {
   }
 
   /// The live leaves, winner first.
-  private static func leaves(
-    of id: DocumentID, in view: any StoreView
-  ) throws -> [Revision] {
+  private static func leaves(of id: DocumentID, in view: any StoreView) throws -> [Revision] {
     guard let tree = try view.tree(id) else { return [] }
     var revisions: [Revision] = []
     for leaf in tree.leaves where !leaf.isDeleted {

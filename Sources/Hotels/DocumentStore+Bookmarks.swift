@@ -12,9 +12,7 @@ extension DocumentStore {
   private static var maximumPreparations: Int { 4 }
   /// How often lists are merged for one change: enough for all leaves that a list can have, if each is so long that it is
   /// merged by itself, plus ``maximumAttempts``.
-  private static var maximumMerges: Int {
-    HistoryLimits.standard.liveLeaves + maximumAttempts
-  }
+  private static var maximumMerges: Int { HistoryLimits.standard.liveLeaves + maximumAttempts }
 
   /// Runs a rule in one update, after lists are merged. A long list is read before the update and, once it is known what the
   /// rule changes of it, made before the next one.
@@ -144,9 +142,7 @@ private enum ListSource: Sendable {
   /// The lists of a state of the store.
   /// - Returns: nil when they must be merged, or have changed since.
   /// - Throws: the view's errors; ``StoredLists/IsLong``.
-  func lists(
-    in view: any StoreView
-  ) throws -> (ListReconciliation, BookmarkEdit.Preparation)? {
+  func lists(in view: any StoreView) throws -> (ListReconciliation, BookmarkEdit.Preparation)? {
     switch self {
     case .short:
       return try ListReconciliation(settledIn: view, knowing: .short)

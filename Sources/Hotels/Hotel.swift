@@ -147,9 +147,7 @@ package struct Hotel: Sendable {
       throw error
     } catch let error as DocumentError {
       throw ServiceError(.invalidDocument, error.reason)
-    } catch {
-      throw ServiceError(.invalidDocument, "The hotel can't be read as JSON")
-    }
+    } catch { throw ServiceError(.invalidDocument, "The hotel can't be read as JSON") }
   }
 
   private static let tooLarge = ServiceError(

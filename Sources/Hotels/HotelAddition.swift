@@ -17,9 +17,7 @@ package struct HotelAddition: Sendable {
   private(set) var body: DocumentBody?
 
   /// A hotel with facts that the caller gives.
-  package init(facts hotel: Hotel) {
-    (id, given, replaces) = (hotel.id, hotel, true)
-  }
+  package init(facts hotel: Hotel) { (id, given, replaces) = (hotel.id, hotel, true) }
 
   /// A hotel given by its id alone.
   /// - Parameter shown: the hotel as the upstream describes it.
@@ -28,9 +26,7 @@ package struct HotelAddition: Sendable {
   }
 
   /// A hotel whose facts the upstream may supply. Without them, the given ones are stored.
-  package init(bare hotel: Hotel) {
-    (id, given, replaces) = (hotel.id, hotel, false)
-  }
+  package init(bare hotel: Hotel) { (id, given, replaces) = (hotel.id, hotel, false) }
 
   /// Reads a hotel of a batch.
   /// - Throws: ``DocumentError`` for anything that is not a valid hotel from a client; see ``Hotel/init(_:from:)``.
@@ -55,9 +51,7 @@ package struct HotelAddition: Sendable {
   func prepared() throws -> HotelAddition {
     var addition = self
     let hotel = replaces ? given : shown ?? given
-    addition.body = try hotel.map { hotel in
-      try Hotel(id: id, body: hotel.body).stored()
-    }
+    addition.body = try hotel.map { hotel in try Hotel(id: id, body: hotel.body).stored() }
     return addition
   }
 

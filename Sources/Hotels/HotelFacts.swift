@@ -147,9 +147,7 @@ package enum HotelShape {
   }
 
   /// Whether a hotel has an id.
-  static func hasID(_ hotel: JSONNode) -> Bool {
-    idNames.contains { hotel[$0] != nil }
-  }
+  static func hasID(_ hotel: JSONNode) -> Bool { idNames.contains { hotel[$0] != nil } }
 
   /// Whether a member is documented and its value does not fit.
   static func isMisfit(_ member: JSONMember) -> Bool {

@@ -106,9 +106,7 @@ extension DocumentStore {
   /// not hinder the others.
   /// - Parameter ids: documents that may be hotels with conflicts.
   /// - Throws: the first error that may not come again.
-  func mergeHotels(
-    _ ids: [DocumentID], at now: Timestamp, as context: WriteContext
-  ) async throws {
+  func mergeHotels(_ ids: [DocumentID], at now: Timestamp, as context: WriteContext) async throws {
     var failure: (any Error)?
     for id in ids {
       do {

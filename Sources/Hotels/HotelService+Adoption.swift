@@ -40,8 +40,7 @@ extension HotelService {
       return Adoption(bookmarks: 0, isWhole: true)
     }
     let id = LocalID(receipt: guest.key)
-    let entries = try await stores.each(
-      carried.bookmarks, in: user, HotelUnions.Entry.init(of:in:))
+    let entries = try await stores.each(carried.bookmarks, in: user, HotelUnions.Entry.init(of:in:))
     let unions = HotelUnions(carried.bookmarks, entries ?? [])
     let first = try await change(user, creating: true, carried.bookmarks.map(\.id), as: context) {
       edit in
@@ -51,8 +50,7 @@ extension HotelService {
     guard first.receipt.waiting?.isEmpty != true else {
       return Adoption(bookmarks: first.count, isWhole: true)
     }
-    let waiting = try await take(
-      carried, waitingIn: first.receipt, of: id, into: user, as: context)
+    let waiting = try await take(carried, waitingIn: first.receipt, of: id, into: user, as: context)
     if waiting != first.receipt.waiting {
       _ = try await change(user, creating: true, [], as: context) { edit in
         try edit.change(receipt: id) { $0.waiting = waiting }
@@ -137,9 +135,7 @@ extension BookmarkEdit {
   }
 
   /// Changes an existing receipt.
-  mutating func change(
-    receipt id: LocalID, _ change: (inout AdoptionReceipt) -> Void
-  ) throws {
+  mutating func change(receipt id: LocalID, _ change: (inout AdoptionReceipt) -> Void) throws {
     guard let known = try local(id) else { return }
     var receipt = AdoptionReceipt(known)
     change(&receipt)

@@ -129,9 +129,7 @@ extension BookmarkEdit {
 
   /// Removes the adopted revisions of one document, unless the document has changed since.
   /// - Returns: whether new tombstones were written, whose documents must lose their history in the next step.
-  private mutating func takeBack(
-    _ came: [AdoptionReceipt.Came], of id: DocumentID
-  ) throws -> Bool {
+  private mutating func takeBack(_ came: [AdoptionReceipt.Came], of id: DocumentID) throws -> Bool {
     guard var tree = try view.tree(id) else { return false }
     if came.count > 2 { tree.prepareForMany() }
     let hotel = HotelID(id.text)

@@ -37,9 +37,7 @@ extension HotelService {
 
   /// A user's adoption receipts. A receipt is needed as long as the guest's store exists. Without it the same data
   /// could be adopted a second time.
-  private func adoptionReceipts(
-    in name: StoreName
-  ) async throws -> (gone: [LocalID], kept: Int) {
+  private func adoptionReceipts(in name: StoreName) async throws -> (gone: [LocalID], kept: Int) {
     guard case .user = name else { return ([], 0) }
     let ids = try await stores.visit(name) { store in
       guard let store else { return [LocalID]() }

@@ -79,9 +79,7 @@ extension HotelService {
         if let index { stubs[index] = stub } else { stubs.append(stub) }
         guard index != nil || stubs.count(where: { Photo($0) != nil }) <= Photo.most,
           stubs.count <= IncomingAttachment.most
-        else {
-          throw ServiceError(.tooManyPhotos, "A bookmark has at most \(Photo.most) photos")
-        }
+        else { throw ServiceError(.tooManyPhotos, "A bookmark has at most \(Photo.most) photos") }
         return .new(bytes)
       }
     } ?? nil

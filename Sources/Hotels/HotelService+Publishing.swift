@@ -16,9 +16,7 @@ package struct BookmarkPublication: Sendable {
   /// - Parameter base: the revision that the draft's author saw.
   /// - Parameter receipt: the local document in which the same commit stores `mark`. A publication whose mark is
   ///   stored already does nothing.
-  package init(
-    id: HotelID, content: [UInt8]?, base: RevisionID?, receipt: LocalID, mark: [UInt8]
-  ) {
+  package init(id: HotelID, content: [UInt8]?, base: RevisionID?, receipt: LocalID, mark: [UInt8]) {
     (self.id, self.content, self.base) = (id, content, base)
     (self.receipt, self.mark) = (receipt, mark)
   }
@@ -55,9 +53,7 @@ extension HotelService {
   /// again, the last time counts. For a bookmark with more changes than a store keeps revisions, the author of the
   /// oldest kept revision. Revisions written before authors were stored have none.
   /// - Throws: `store`.
-  package func adders(
-    of ids: [HotelID], in name: StoreName
-  ) async throws -> [HotelID: Author] {
+  package func adders(of ids: [HotelID], in name: StoreName) async throws -> [HotelID: Author] {
     guard !ids.isEmpty else { return [:] }
     let authors = try await stores.each(ids, in: name) { id, view in
       try Self.firstAuthor(of: id.documentID, in: view)
@@ -66,9 +62,7 @@ extension HotelService {
   }
 
   /// The author of the oldest kept revision between the winner and the last tombstone before it.
-  private static func firstAuthor(
-    of id: DocumentID, in view: any StoreView
-  ) throws -> Author? {
+  private static func firstAuthor(of id: DocumentID, in view: any StoreView) throws -> Author? {
     guard let tree = try view.tree(id) else { return nil }
     var author: Author?
     var node = tree.winner

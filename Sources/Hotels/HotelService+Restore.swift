@@ -27,8 +27,7 @@ extension HotelService {
       if case .list(let list) = name { id.text.equalsBytes(of: list.text) } else { false }
     let outcome = try await stores.withStore(name, creating: false) { store in
       guard let store else { return RestoreOutcome?.none }
-      let former =
-        id == BookmarkList.documentID ? try await store.list(request.revision) : nil
+      let former = id == BookmarkList.documentID ? try await store.list(request.revision) : nil
       return try await store.change([id], at: now(), as: context, answer: answer) { edit in
         try edit.restore(request, of: id, isFixed: isFixed, saying: former, condition)
       }

@@ -84,9 +84,7 @@ package struct HotelService: Sendable {
   /// - Parameter token: the copy's position; nil for none.
   /// - Returns: nil when the copy can't continue from the token and must start again without one.
   /// - Throws: `store`.
-  package func mirror(
-    of name: StoreName, since token: MirrorToken?
-  ) async throws -> MirrorPage? {
+  package func mirror(of name: StoreName, since token: MirrorToken?) async throws -> MirrorPage? {
     let outcome = try await stores.read(name, inSlices: MirrorReader(since: token)) {
       reader, view in try reader.read(view)
     }
@@ -125,9 +123,7 @@ package struct HotelService: Sendable {
   /// - Returns: how many bookmarks were changed.
   /// - Throws: `store`. The call can be repeated at any time.
   @discardableResult
-  package func refresh(
-    _ shown: [Hotel], in name: StoreName
-  ) async throws -> Int {
+  package func refresh(_ shown: [Hotel], in name: StoreName) async throws -> Int {
     let bookmarked = try await bookmarked(among: shown.map(\.id), in: name)
     let hotels = shown.filter { bookmarked.contains($0.id) }
     guard !hotels.isEmpty else { return 0 }
@@ -139,9 +135,7 @@ package struct HotelService: Sendable {
     } ?? 0
   }
 
-  private static func refresh(
-    _ hotel: Hotel, in changes: inout StoreChanges
-  ) throws {
+  private static func refresh(_ hotel: Hotel, in changes: inout StoreChanges) throws {
     let view = changes.view
     guard case .live(let bookmark) = try StoredHotel(hotel.id, in: view),
       let note = try FactsNote.edit(hotel.body.bytes, of: hotel.id, in: view)
@@ -171,9 +165,7 @@ package struct HotelService: Sendable {
 
   /// One bookmark; nil when the hotel is not bookmarked.
   /// - Throws: `store`.
-  package func bookmark(
-    _ id: HotelID, in name: StoreName
-  ) async throws -> Bookmark? {
+  package func bookmark(_ id: HotelID, in name: StoreName) async throws -> Bookmark? {
     try await stores.withStore(name, creating: false) { store in
       guard let store else { return nil }
       let isListed = try await store.readInline { view in
@@ -201,9 +193,7 @@ package struct HotelService: Sendable {
 
   /// Which of these hotels are bookmarked. Used for a page of search results.
   /// - Throws: `store`.
-  package func bookmarked(
-    among ids: [HotelID], in name: StoreName
-  ) async throws -> Set<HotelID> {
+  package func bookmarked(among ids: [HotelID], in name: StoreName) async throws -> Set<HotelID> {
     guard !ids.isEmpty else { return [] }
     return try await stores.read(name, inSlices: ListedHotels(ids)) {
       hotels, view in
@@ -243,9 +233,7 @@ extension StoreInfo {
 
 extension BookmarkList {
   /// The bookmark of a hotel that is on the list; nil for any other hotel, and for one without a live document.
-  func bookmark(
-    _ id: HotelID, in view: any StoreView
-  ) throws -> Bookmark? {
+  func bookmark(_ id: HotelID, in view: any StoreView) throws -> Bookmark? {
     contains(id) ? try Bookmark(id, in: view) : nil
   }
 

@@ -34,9 +34,7 @@ struct ListReconciliation {
   private let state: StoreInfo?
 
   /// A list document beside the canonical one, with live leaves that are not lists, or that are left for a later merge.
-  private typealias Other = (
-    id: DocumentID, tree: RevisionTree, unmergedLeaves: Set<RevisionID>
-  )
+  private typealias Other = (id: DocumentID, tree: RevisionTree, unmergedLeaves: Set<RevisionID>)
 
   /// Reads the lists of one state of a store.
   /// - Parameter known: lists that were read before; the lists that are read are added.
@@ -75,9 +73,7 @@ struct ListReconciliation {
       revisions += tree.nodes.count
       let unmerged = try Self.unmergedLeaves(in: tree, of: id, in: view, known: &known)
       others.append((id, tree, unmerged))
-      if let side = try Self.side(
-        of: id, tree.purging(unmerged), in: view, known: &known)
-      {
+      if let side = try Self.side(of: id, tree.purging(unmerged), in: view, known: &known) {
         ids += side.list.hotels.count
         list = BookmarkMerge.apply(side, to: list)
       }
@@ -100,8 +96,7 @@ struct ListReconciliation {
 
   /// The ids of the other lists, in order. When there are too many, those that changed first.
   private static func others(in view: any StoreView) throws -> [DocumentID] {
-    let lists = try view.changes(
-      ofType: BookmarkList.type, after: 0, limit: Self.maximumOthers + 1)
+    let lists = try view.changes(ofType: BookmarkList.type, after: 0, limit: Self.maximumOthers + 1)
     return lists.map(\.id).filter { $0 != BookmarkList.documentID }
       .prefix(Self.maximumOthers).sorted()
   }
@@ -187,9 +182,7 @@ struct ListReconciliation {
   }
 
   /// The one list of the store as it was read, so that an update need not read it again.
-  var known: StoredLists {
-    winner.map { StoredLists(knowing: list, at: $0) } ?? .short
-  }
+  var known: StoredLists { winner.map { StoredLists(knowing: list, at: $0) } ?? .short }
 
   /// The list's revision; nil for a new list.
   var winner: RevisionID? { tree?.winner?.revision }

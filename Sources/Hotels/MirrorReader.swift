@@ -67,9 +67,7 @@ struct MirrorReader: Sendable {
   }
 
   /// - Returns: how many of the changes were processed.
-  private mutating func append(
-    _ changes: [Change], _ view: any StoreView
-  ) throws -> Int {
+  private mutating func append(_ changes: [Change], _ view: any StoreView) throws -> Int {
     var count = 0
     for change in changes where !isFull {
       last = change.sequence
@@ -91,9 +89,7 @@ struct MirrorReader: Sendable {
     return count
   }
 
-  private mutating func page(
-    isCut: Bool, _ view: any StoreView
-  ) throws -> Outcome? {
+  private mutating func page(isCut: Bool, _ view: any StoreView) throws -> Outcome? {
     if !isCut { last = try view.info().lastSequence }
     var list: BookmarkList?
     if listChanged {
@@ -114,18 +110,14 @@ struct MirrorReader: Sendable {
   }
 
   /// A changed document as a bookmark; nil for anything else.
-  private static func hotel(
-    _ change: Change, in view: any StoreView
-  ) throws -> Bookmark? {
+  private static func hotel(_ change: Change, in view: any StoreView) throws -> Bookmark? {
     guard !change.isDeleted, let id = HotelID(change.id.text),
       case .live(let bookmark) = try StoredHotel(id, in: view)
     else { return nil }
     return bookmark
   }
 
-  private static func mayBeList(
-    _ change: Change, in view: any StoreView
-  ) throws -> Bool {
+  private static func mayBeList(_ change: Change, in view: any StoreView) throws -> Bool {
     if change.id == BookmarkList.documentID || change.isDeleted { return true }
     guard let document = try view.document(change.id) else { return true }
     return (try? DocumentBody(parsing: document.body).type)?.map {

@@ -63,9 +63,7 @@ package struct PhotoUpload: Sendable {
   /// Runs an operation that writes a part of it to the store.
   package mutating func writing(
     _ write: (inout AttachmentUpload) async throws -> Void
-  ) async throws {
-    try await write(&upload)
-  }
+  ) async throws { try await write(&upload) }
 
   private static func error(_ error: PhotoError) -> ServiceError {
     switch error {

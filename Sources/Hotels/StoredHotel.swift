@@ -72,9 +72,7 @@ enum FactsNote {
       id(of: hotel), LocalDocument(revision: (noted?.revision ?? 0) &+ 1, body: facts))
   }
 
-  private static func isWithoutConflicts(
-    _ hotel: HotelID, in view: any StoreView
-  ) throws -> Bool {
+  private static func isWithoutConflicts(_ hotel: HotelID, in view: any StoreView) throws -> Bool {
     try view.newest(hotel.documentID)?.conflicts.isEmpty ?? true
   }
 }

@@ -51,8 +51,7 @@ package struct AddressRule: Sendable {
   }
 
   private static func isAddress(_ host: String) -> Bool {
-    host.utf8.first == UInt8(ascii: "[")
-      || IPAddress(host) != nil
+    host.utf8.first == UInt8(ascii: "[") || IPAddress(host) != nil
   }
 
   private static func isLocalhost(_ host: String) -> Bool {

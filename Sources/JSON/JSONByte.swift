@@ -30,9 +30,7 @@ enum JSONByte {
   }
 
   @inline(__always)
-  static func isDigit(_ byte: UInt8) -> Bool {
-    byte &- 0x30 < 10
-  }
+  static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
   /// The byte at an offset; past the end NUL, which the grammar never allows.
   @inline(__always)

@@ -3,9 +3,7 @@ enum JSONBytes {
   /// Whether two ranges contain the same bytes.
   static func same(
     _ one: Span<UInt8>, _ first: Range<Int>, _ other: Span<UInt8>, _ second: Range<Int>
-  ) -> Bool {
-    first.count == second.count && precedes(one, first, other, second) == nil
-  }
+  ) -> Bool { first.count == second.count && precedes(one, first, other, second) == nil }
 
   /// Whether the first range comes before the second in the order of their bytes, a prefix first; nil when they are the
   /// same.
@@ -33,9 +31,7 @@ enum JSONBytes {
   static func prefix(_ text: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
     if range.count >= 8 { return word(text, range.lowerBound) }
     var value: UInt64 = 0
-    for index in range {
-      value = value << 8 | UInt64(text[index])
-    }
+    for index in range { value = value << 8 | UInt64(text[index]) }
     return range.isEmpty ? 0 : value << (8 * UInt64(8 - range.count))
   }
 

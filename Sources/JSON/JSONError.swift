@@ -55,24 +55,19 @@ package struct JSONError: Error, Sendable, Equatable, CustomDebugStringConvertib
     case .invalidJSON:
       offset == 0
         ? "The text is empty, or it is not JSON." : "The text is not valid JSON at byte \(offset)."
-    case .invalidUTF8:
-      "The JSON text has a string that is not valid Unicode at byte \(offset)."
+    case .invalidUTF8: "The JSON text has a string that is not valid Unicode at byte \(offset)."
     case .duplicateKey:
       if let pointer {
         "The JSON object repeats the member \(pointer) at byte \(offset)."
       } else {
         "The JSON object repeats a member at byte \(offset)."
       }
-    case .tooDeep:
-      "The JSON text is nested too deeply at byte \(offset)."
-    case .tooLarge:
-      "The JSON text is longer than \(offset) bytes."
-    case .tooManyMembers:
-      "The JSON object has too many members at byte \(offset)."
+    case .tooDeep: "The JSON text is nested too deeply at byte \(offset)."
+    case .tooLarge: "The JSON text is longer than \(offset) bytes."
+    case .tooManyMembers: "The JSON object has too many members at byte \(offset)."
     case .tooManyValues:
       "The JSON text has too many values: one more than it may have is at byte \(offset)."
-    case .stringTooLong:
-      "The JSON string is too long at byte \(offset)."
+    case .stringTooLong: "The JSON string is too long at byte \(offset)."
     case .numberOutOfRange:
       "The JSON number has too many digits, or no double can hold it, at byte \(offset)."
     }

@@ -22,9 +22,7 @@ enum JSONEscape {
   /// surrogate.
   static func scalar(in text: Span<UInt8>, at offset: Int, first: UInt16) -> Unicode.Scalar? {
     guard 0xD800...0xDBFF ~= first else { return Unicode.Scalar(first) }
-    guard let second = unit(in: text, at: offset + 6), 0xDC00...0xDFFF ~= second else {
-      return nil
-    }
+    guard let second = unit(in: text, at: offset + 6), 0xDC00...0xDFFF ~= second else { return nil }
     return Unicode.Scalar(0x10000 + (UInt32(first - 0xD800) << 10 | UInt32(second - 0xDC00)))
   }
 
@@ -211,8 +209,7 @@ struct JSONStringScan {
       let length = scalar.value > 0xFFFF ? 12 : 6
       end += length
       saved += length - UTF8.width(scalar)
-    default:
-      throw JSONError(code: .invalidJSON, offset: end)
+    default: throw JSONError(code: .invalidJSON, offset: end)
     }
   }
 }

@@ -41,14 +41,10 @@ package struct JSONMember: Sendable {
   /// The name as written, with its quotation marks and escapes.
   package var rawName: ArraySlice<UInt8> { text.bytes[ranges.name] }
 
-  package var value: JSONNode {
-    JSONNode(text: text, range: ranges.value)
-  }
+  package var value: JSONNode { JSONNode(text: text, range: ranges.value) }
 
   /// Whether the name, escapes resolved, has exactly these UTF-8 bytes. Makes no `String` for a name without escapes.
-  package func nameEquals(_ other: String) -> Bool {
-    text.string(nameRange, equals: other)
-  }
+  package func nameEquals(_ other: String) -> Bool { text.string(nameRange, equals: other) }
 
   /// Whether the name, escapes resolved, starts with `_`, which CouchDB reserves.
   package var nameStartsWithUnderscore: Bool {

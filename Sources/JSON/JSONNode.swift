@@ -41,9 +41,7 @@ package struct JSONNode: Sendable {
   }
 
   /// The characters of a string, escapes resolved; nil for any other kind.
-  package var string: String? {
-    first == JSONByte.quote ? text.string(range) : nil
-  }
+  package var string: String? { first == JSONByte.quote ? text.string(range) : nil }
 
   /// The number as written; nil for any other kind.
   package var number: JSONNumber? {
@@ -52,14 +50,10 @@ package struct JSONNode: Sendable {
   }
 
   /// The integer, when this is a number without a point or an exponent that fits into `Int`; otherwise nil.
-  package var int: Int? {
-    number?.int
-  }
+  package var int: Int? { number?.int }
 
   /// The double nearest to the number; nil for any other kind.
-  package var double: Double? {
-    number?.double
-  }
+  package var double: Double? { number?.double }
 
   /// The number of elements of an array or members of an object; 0 for any other kind. It is known for a value of 64
   /// KiB or more; in a smaller one they are counted.
@@ -79,9 +73,7 @@ package struct JSONNode: Sendable {
   /// The value of the first member whose name has exactly these UTF-8 bytes; nil when there is none or this is not an
   /// object. Looks at the members one after the other.
   package subscript(name: String) -> JSONNode? {
-    for member in members where member.nameEquals(name) {
-      return member.value
-    }
+    for member in members where member.nameEquals(name) { return member.value }
     return nil
   }
 
@@ -107,14 +99,10 @@ package struct JSONNode: Sendable {
   }
 
   /// The elements of an array, in order; empty for any other kind.
-  package var elements: JSONElements {
-    JSONElements(of: self)
-  }
+  package var elements: JSONElements { JSONElements(of: self) }
 
   /// The members of an object, in the order of the text; empty for any other kind.
-  package var members: JSONMembers {
-    JSONMembers(of: self)
-  }
+  package var members: JSONMembers { JSONMembers(of: self) }
 
   /// A copy of the value without its text.
   package var value: JSONValue {

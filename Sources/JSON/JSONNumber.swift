@@ -5,9 +5,7 @@ package struct JSONNumber: Sendable, Hashable {
   package let text: String
 
   /// An integer in decimal.
-  package init(_ integer: Int) {
-    text = String(integer)
-  }
+  package init(_ integer: Int) { text = String(integer) }
 
   /// Makes a number from its text; nil when the text is not exactly one JSON number within the limits of
   /// ``JSONLimits/document``.
@@ -19,20 +17,14 @@ package struct JSONNumber: Sendable, Hashable {
   }
 
   /// Makes a number that a parser has checked.
-  init(checked text: String) {
-    self.text = text
-  }
+  init(checked text: String) { self.text = text }
 
   /// The value, when it is written without a point or an exponent and fits into `Int`; otherwise nil.
-  package var int: Int? {
-    Int(text)
-  }
+  package var int: Int? { Int(text) }
 
   /// The nearest double: for arithmetic only, never for stored values. It is never nil, and for a number within the
   /// default limits never infinite.
-  package var double: Double? {
-    Double(text)
-  }
+  package var double: Double? { Double(text) }
 
   /// The offset after the number that begins at `start`.
   /// - Throws: ``JSONError/Code/invalidJSON`` at the byte that the grammar does not allow, and

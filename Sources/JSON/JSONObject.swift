@@ -13,32 +13,22 @@ package struct JSONObject: Sendable {
 
   /// Makes an object of these members. When a name occurs twice, the last value takes the place of the first.
   package init(_ members: some Sequence<(String, JSONValue)>) {
-    for (name, value) in members {
-      append(name, value)
-    }
+    for (name, value) in members { append(name, value) }
   }
 
   /// Makes an object of parsed members; the parser has checked that their names differ.
   init(checked members: JSONMembers) {
-    for member in members {
-      self.members.append((member.name, member.value.value))
-    }
+    for member in members { self.members.append((member.name, member.value.value)) }
   }
 
-  package var count: Int {
-    members.count
-  }
+  package var count: Int { members.count }
 
-  package var isEmpty: Bool {
-    members.isEmpty
-  }
+  package var isEmpty: Bool { members.isEmpty }
 
   /// The value of the member whose name has these UTF-8 bytes. Setting nil removes the member; setting a value replaces
   /// the present one at its position, or appends a member.
   package subscript(name: String) -> JSONValue? {
-    get {
-      index(of: name).map { members[$0].value }
-    }
+    get { index(of: name).map { members[$0].value } }
     set {
       switch (index(of: name), newValue) {
       case (let index?, let value?): members[index].value = value
@@ -50,14 +40,10 @@ package struct JSONObject: Sendable {
   }
 
   /// Appends a member; when there is one of that name, replaces its value at its position.
-  package mutating func append(_ name: String, _ value: JSONValue) {
-    self[name] = value
-  }
+  package mutating func append(_ name: String, _ value: JSONValue) { self[name] = value }
 
   /// Sorts the members by the UTF-8 bytes of their names.
-  mutating func sort() {
-    members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-  }
+  mutating func sort() { members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) } }
 
   private func index(of name: String) -> Int? {
     members.firstIndex { JSONBytes.same($0.name, name) }
@@ -66,9 +52,7 @@ package struct JSONObject: Sendable {
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
   /// Makes an object; when a name occurs twice, the last value wins.
-  package init(dictionaryLiteral elements: (String, JSONValue)...) {
-    self.init(elements)
-  }
+  package init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }
 
 extension JSONObject: Equatable {

@@ -51,9 +51,7 @@ package struct JSONOutline: Sendable {
     }?.value
   }
 
-  private static func part(
-    of text: Span<UInt8>, from start: Int, isNamed: Bool
-  ) -> Part? {
+  private static func part(of text: Span<UInt8>, from start: Int, isNamed: Bool) -> Part? {
     guard isNamed else { return value(of: text, from: start).map { Part(name: nil, value: $0) } }
     guard let end = endOfString(text, from: start) else { return nil }
     let colon = skipSpace(text, from: end)
@@ -79,12 +77,10 @@ package struct JSONOutline: Sendable {
         depth -= 1
         offset += 1
         if depth == 0 { return start..<offset }
-      case JSONByte.comma where depth == 0:
-        return start < offset ? start..<offset : nil
+      case JSONByte.comma where depth == 0: return start < offset ? start..<offset : nil
       case let byte where depth == 0 && JSONByte.isSpace(byte):
         return start < offset ? start..<offset : nil
-      default:
-        offset += 1
+      default: offset += 1
       }
     }
     return nil

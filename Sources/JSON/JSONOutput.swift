@@ -10,8 +10,7 @@ struct JSONOutput {
   func append(_ range: JSONText.TextRange, to output: inout [UInt8]) {
     switch text.bytes[range.offsets.lowerBound] {
     case JSONByte.quote where isCanonical: appendString(range.offsets, to: &output)
-    case JSONByte.openBracket where isCanonical || text.hasSpace:
-      appendArray(range, to: &output)
+    case JSONByte.openBracket where isCanonical || text.hasSpace: appendArray(range, to: &output)
     case JSONByte.openBrace where isCanonical || text.hasSpace:
       let members = JSONMembers(of: JSONNode(text: text, range: range))
       append(members: members.map(\.ranges), to: &output)

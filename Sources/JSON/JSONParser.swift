@@ -106,9 +106,7 @@ struct JSONParser: Sendable {
   }
 
   @inline(__always)
-  private mutating func valueHasEnded() {
-    step = frames.isEmpty ? .end : .comma
-  }
+  private mutating func valueHasEnded() { step = frames.isEmpty ? .end : .comma }
 
   private mutating func readName(_ byte: UInt8, _ text: Span<UInt8>) throws(JSONError) {
     guard byte == JSONByte.quote else { throw invalid() }
@@ -171,9 +169,7 @@ struct JSONParser: Sendable {
     valueHasEnded()
   }
 
-  private mutating func readWord(
-    _ word: StaticString, _ text: Span<UInt8>
-  ) throws(JSONError) {
+  private mutating func readWord(_ word: StaticString, _ text: Span<UInt8>) throws(JSONError) {
     let end = offset + word.utf8CodeUnitCount
     let matches = word.withUTF8Buffer { letters in
       end <= text.count && letters.indices.allSatisfy { letters[$0] == text[offset + $0] }
@@ -190,9 +186,7 @@ struct JSONParser: Sendable {
     }
   }
 
-  private func invalid() -> JSONError {
-    JSONError(code: .invalidJSON, offset: offset)
-  }
+  private func invalid() -> JSONError { JSONError(code: .invalidJSON, offset: offset) }
 }
 
 /// RFC 6901 pointers into a text that is still being read.
@@ -221,12 +215,9 @@ enum JSONPointer {
     return pointer.count > maximumBytes ? nil : String(decoding: pointer, as: UTF8.self)
   }
 
-  private static func append(
-    _ name: Range<Int>, _ text: Span<UInt8>, to pointer: inout [UInt8]
-  ) {
+  private static func append(_ name: Range<Int>, _ text: Span<UInt8>, to pointer: inout [UInt8]) {
     var characters: [UInt8] = []
-    JSONEscape.appendResolved(
-      name.lowerBound + 1..<name.upperBound - 1, of: text, to: &characters)
+    JSONEscape.appendResolved(name.lowerBound + 1..<name.upperBound - 1, of: text, to: &characters)
     pointer.append(0x2F)
     for byte in characters {
       switch byte {

@@ -109,8 +109,7 @@ final class JSONText: Sendable {
     // An escape is never shorter than what it represents.
     guard content.count >= span.count else { return false }
     guard content.count == span.count else {
-      return JSONScan.isEscaped(content, in: bytes.span)
-        && JSONBytes.same(string(range), other)
+      return JSONScan.isEscaped(content, in: bytes.span) && JSONBytes.same(string(range), other)
     }
     return JSONBytes.same(bytes.span, content, span, 0..<span.count)
       && !JSONScan.isEscaped(content, in: bytes.span)

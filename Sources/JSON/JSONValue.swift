@@ -29,9 +29,7 @@ package enum JSONValue: Sendable {
   }
 
   /// The integer, when this is a number without a point or an exponent that fits into `Int`; otherwise nil.
-  package var int: Int? {
-    number?.int
-  }
+  package var int: Int? { number?.int }
 
   /// The string; nil for any other kind.
   package var string: String? {
@@ -52,9 +50,7 @@ package enum JSONValue: Sendable {
   }
 
   /// The value of the member whose name has exactly these UTF-8 bytes; nil when there is none or this is not an object.
-  package subscript(name: String) -> JSONValue? {
-    object?[name]
-  }
+  package subscript(name: String) -> JSONValue? { object?[name] }
 
   /// The value as JSON: no white space, members in their order, strings with the fewest escapes.
   package var bytes: [UInt8] {
@@ -92,25 +88,15 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByIntegerLiteral,
   ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  package init(nilLiteral: ()) {
-    self = .null
-  }
+  package init(nilLiteral: ()) { self = .null }
 
-  package init(booleanLiteral value: Bool) {
-    self = .bool(value)
-  }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
 
-  package init(integerLiteral value: Int) {
-    self = .number(JSONNumber(value))
-  }
+  package init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
 
-  package init(stringLiteral value: String) {
-    self = .string(value)
-  }
+  package init(stringLiteral value: String) { self = .string(value) }
 
-  package init(arrayLiteral elements: JSONValue...) {
-    self = .array(elements)
-  }
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
   /// An object; when a name occurs twice, the last value wins.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {

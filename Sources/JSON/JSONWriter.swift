@@ -24,9 +24,7 @@ package struct JSONWriter: Sendable {
   }
 
   /// Makes a writer that appends to these bytes, without a comma before its first value.
-  package init(appendingTo bytes: [UInt8]) {
-    self.bytes = bytes
-  }
+  package init(appendingTo bytes: [UInt8]) { self.bytes = bytes }
 
   /// Takes the text so far out of the writer. What is written next continues the text in a new array.
   /// - Parameter capacity: the capacity of the new array, in bytes.
@@ -55,21 +53,13 @@ package struct JSONWriter: Sendable {
     string.withUTF8 { JSONEscape.appendQuoted($0, to: &output) }
   }
 
-  package mutating func beginObject() {
-    begin(JSONByte.openBrace)
-  }
+  package mutating func beginObject() { begin(JSONByte.openBrace) }
 
-  package mutating func endObject() {
-    end(JSONByte.closeBrace)
-  }
+  package mutating func endObject() { end(JSONByte.closeBrace) }
 
-  package mutating func beginArray() {
-    begin(JSONByte.openBracket)
-  }
+  package mutating func beginArray() { begin(JSONByte.openBracket) }
 
-  package mutating func endArray() {
-    end(JSONByte.closeBracket)
-  }
+  package mutating func endArray() { end(JSONByte.closeBracket) }
 
   /// Writes a member's name; the caller must write its value next.
   package mutating func name(_ name: String) {
@@ -140,9 +130,7 @@ package struct JSONWriter: Sendable {
   }
 
   /// Appends bytes as they are, between or around values, and sets no comma.
-  package mutating func append(_ value: [UInt8]) {
-    bytes.append(contentsOf: value)
-  }
+  package mutating func append(_ value: [UInt8]) { bytes.append(contentsOf: value) }
 
   /// Writes the members of a stored object into the object that is open, so that `{"id":"1"` and `{"name":"x"}` give
   /// `{"id":"1","name":"x"`.

@@ -61,9 +61,7 @@ struct DraftMerge: Sendable {
   /// Puts the change together with a draft that its author has not seen. It takes long for long texts, and gives way.
   /// - Parameter read: reads a revision of the list's document; nil for one that is not stored.
   /// - Throws: ``NoteConflict``; `invalidDocument`, `tooLarge`.
-  mutating func merge(
-    _ read: (RevisionID) async throws -> [UInt8]?
-  ) async throws {
+  mutating func merge(_ read: (RevisionID) async throws -> [UInt8]?) async throws {
     guard let known, known.revision != began else { return }
     if began != nil {
       content = try await merged(former, known.content, content)
@@ -104,8 +102,7 @@ struct DraftMerge: Sendable {
     switch subject {
     case .bookmark(let id):
       guard let mine else { return nil }
-      let body = HotelFacts.merged(
-        into: mine, former: former ?? Array("{}".utf8), facts: theirs)
+      let body = HotelFacts.merged(into: mine, former: former ?? Array("{}".utf8), facts: theirs)
       guard let body else { return mine }
       return try HotelAddition(facts: Hotel(id: id, body: body)).bodyOfDraft().bytes
     case .note:

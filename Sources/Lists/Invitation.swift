@@ -67,9 +67,7 @@ package struct Invitation: Sendable, Equatable {
   /// When its local document expires.
   var forgottenAt: Timestamp { expiresAt.adding(seconds: Self.memorySeconds) }
 
-  static func hash(of token: String) -> String {
-    Hex.digest(of: token, digits: 64)
-  }
+  static func hash(of token: String) -> String { Hex.digest(of: token, digits: 64) }
 
   /// The invitation of a token; nil for an unknown one.
   static func stored(token: String, in view: any StoreView) throws -> Invitation? {
@@ -128,9 +126,7 @@ extension StoreChanges {
 
   /// Withdraws an open invitation.
   /// - Throws: `missing` for an invitation that is not open.
-  mutating func withdraw(
-    _ id: AccountID, to list: AccountID, at now: Timestamp
-  ) throws {
+  mutating func withdraw(_ id: AccountID, to list: AccountID, at now: Timestamp) throws {
     let all = try Invitation.all(of: list, in: view)
     guard var invitation = all.first(where: { $0.id == id && $0.isOpen(at: now) }) else {
       throw ServiceError(.missing, "No such invitation")

@@ -54,8 +54,7 @@ enum LineDifferences {
         let goesDown =
           diagonal == -count
           || diagonal != count && furthest[offset + diagonal - 1] < furthest[offset + diagonal + 1]
-        var x =
-          goesDown ? furthest[offset + diagonal + 1] : furthest[offset + diagonal - 1] + 1
+        var x = goesDown ? furthest[offset + diagonal + 1] : furthest[offset + diagonal - 1] + 1
         while x < base.count, x - diagonal < side.count, x - diagonal >= 0,
           base[x] == side[x - diagonal]
         {

@@ -89,9 +89,7 @@ package struct ListDirectory: Sendable {
   /// Reads the system store. Returns `absent` when it does not exist yet.
   func read<Value: Sendable>(
     orAbsent absent: Value, _ query: @escaping StoreQuery<Value>
-  ) async throws -> Value {
-    try await stores.read(.system, query) ?? absent
-  }
+  ) async throws -> Value { try await stores.read(.system, query) ?? absent }
 
   // MARK: Reading the records
 

@@ -46,9 +46,7 @@ package struct ListDraft: Sendable {
   package private(set) var createdAt = Timestamp(milliseconds: 0)
   package private(set) var updatedAt = Timestamp(milliseconds: 0)
 
-  init(
-    of subject: Subject, on list: AccountID, base: RevisionID?, content: [UInt8]?
-  ) throws {
+  init(of subject: Subject, on list: AccountID, base: RevisionID?, content: [UInt8]?) throws {
     (self.list, self.subject, self.base, self.content) = (list, subject, base, content)
     document = try subject.document(in: list)
   }

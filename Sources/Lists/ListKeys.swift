@@ -106,9 +106,7 @@ enum ListKeys {
   }
 
   /// All ids with this prefix. The prefix ends with a slash; `0` is the next byte after the slash.
-  static func range(_ prefix: String) -> DocumentRange {
-    .below(LocalID.receiptPrefix + prefix)
-  }
+  static func range(_ prefix: String) -> DocumentRange { .below(LocalID.receiptPrefix + prefix) }
 
   /// The id of an account, list or invitation at the end of a record's id.
   static func last(of id: LocalID) -> AccountID? {

@@ -18,9 +18,7 @@ package struct ListLink: Sendable, Equatable {
   /// The SHA-256 of the secret in hexadecimal.
   let hash: String
 
-  init(
-    to list: AccountID, secret: String, at now: Timestamp
-  ) {
+  init(to list: AccountID, secret: String, at now: Timestamp) {
     id = .random()
     self.list = list
     createdAt = now
@@ -37,9 +35,7 @@ package struct ListLink: Sendable, Equatable {
     createdAt = ListDirectory.time("createdAt", in: root)
   }
 
-  private static func hash(of secret: String) -> String {
-    Hex.digest(of: secret, digits: 64)
-  }
+  private static func hash(of secret: String) -> String { Hex.digest(of: secret, digits: 64) }
 
   /// The list that a secret shows; nil for every secret that shows none, whether it never did or does not any more.
   static func list(shownBy secret: String, in view: any StoreView) throws -> AccountID? {

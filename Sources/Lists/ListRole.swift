@@ -82,7 +82,5 @@ package struct ListMembers: Sendable, Equatable {
     return names.isEmpty ? "" : "+" + Hex.digest(of: names.joined(separator: "\n"), digits: 16)
   }
 
-  package func member(_ account: AccountID) -> ListMember? {
-    all.first { $0.account == account }
-  }
+  package func member(_ account: AccountID) -> ListMember? { all.first { $0.account == account } }
 }

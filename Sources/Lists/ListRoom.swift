@@ -18,9 +18,7 @@ enum ListRoom {
   /// What a list was given.
   static func bytes(
     of list: AccountID, ownedBy owner: AccountID, in view: any StoreView
-  ) throws -> Int64 {
-    try view.local(id(owner, list)).map(Self.bytes) ?? 0
-  }
+  ) throws -> Int64 { try view.local(id(owner, list)).map(Self.bytes) ?? 0 }
 
   /// What the lists of an owner were given together.
   static func sum(of owner: AccountID, in view: any StoreView) throws -> Int64 {

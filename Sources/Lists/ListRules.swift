@@ -56,9 +56,7 @@ extension StoreChanges {
   /// Removes a member from a list.
   /// - Throws: `absent` for an absent list; `missing` for an account that is not a member; `forbidden` for the
   ///   owner.
-  mutating func removeMember(
-    _ account: AccountID, from list: AccountID, at now: Timestamp
-  ) throws {
+  mutating func removeMember(_ account: AccountID, from list: AccountID, at now: Timestamp) throws {
     let head = try head(of: list)
     guard let role = try role(of: account, in: list) else { throw ServiceError.noMember }
     guard role != .owner else { throw ServiceError.ownerStays }
@@ -241,8 +239,7 @@ extension StoreChanges {
   /// Records that the members of a list have changed.
   @discardableResult
   private mutating func countUp(_ list: AccountID, from head: ListHead) -> ListHead {
-    let next = ListHead(
-      version: head.version + 1, createdAt: head.createdAt, endsAt: head.endsAt)
+    let next = ListHead(version: head.version + 1, createdAt: head.createdAt, endsAt: head.endsAt)
     let version: JSONValue = .number(JSONNumber(next.version))
     var record: JSONObject = ["version": version, "createdAt": .time(next.createdAt)]
     if let end = next.endsAt { record.append("endsAt", .time(end)) }

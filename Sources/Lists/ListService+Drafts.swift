@@ -44,8 +44,7 @@ extension ListService {
       }
       if case .matches = condition {
       } else {
-        try condition.check(
-          merge.known.map { $0.content == nil ? nil : $0.revision } ?? published)
+        try condition.check(merge.known.map { $0.content == nil ? nil : $0.revision } ?? published)
         try await merge.merge { revision in
           try await stores.withExisting(.list(list)) { store in
             try await store.read { view in try view.body(document, revision) }
@@ -58,8 +57,7 @@ extension ListService {
         let (stored, known) = (try changes.view.document(id), merge.known)
         guard stored?.revision == merge.stored else { return nil }
         try condition.check(known.map { $0.content == nil ? nil : $0.revision } ?? published)
-        var draft = try ListDraft(
-          of: subject, on: list, base: merge.base, content: merge.content)
+        var draft = try ListDraft(of: subject, on: list, base: merge.base, content: merge.content)
         try draft.write(over: stored, in: &changes)
         return (draft, known == nil)
       }

@@ -23,8 +23,7 @@ extension ListService {
         "expiresAt must be a time within \(ListLimits.longestInvitationSeconds / 86_400) days")
     }
     let token = Hex.random() + Hex.random()
-    let invitation = Invitation(
-      to: list, as: role, token: token, at: now, expiresAt: end)
+    let invitation = Invitation(to: list, as: role, token: token, at: now, expiresAt: end)
     return try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
       try changes.invite(invitation, at: now)
@@ -101,9 +100,7 @@ extension ListService {
   }
 
   /// The list of an invitation before an account accepts it; nil if there is none.
-  private func list(
-    invitedBy token: String, for account: AccountID
-  ) async throws -> SharedList? {
+  private func list(invitedBy token: String, for account: AccountID) async throws -> SharedList? {
     let list = try await directory.read(orAbsent: nil) { view -> AccountID? in
       guard let id = AccountID(token) else {
         return try Invitation.stored(token: token, in: view)?.list

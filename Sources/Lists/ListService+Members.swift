@@ -64,9 +64,7 @@ extension ListService {
 
   /// Records in the audit log that an account has another role.
   /// - Parameter author: who gave it.
-  func noteRole(
-    _ role: ListRole, of account: AccountID, on list: AccountID, by author: AccountID
-  ) {
+  func noteRole(_ role: ListRole, of account: AccountID, on list: AccountID, by author: AccountID) {
     accounts.audit.note(
       AuditEvent(.roleChanged, of: account, by: .user(author), list: list, about: role.rawValue))
   }

@@ -61,8 +61,7 @@ extension ListService {
     of draft: ListDraft, by author: AccountID, as context: WriteContext
   ) async throws {
     try await stores.update(.system, as: context) { changes in
-      changes.write(
-        LocalEdit(ListKeys.publishing(draft.document, on: draft.list, by: author), nil))
+      changes.write(LocalEdit(ListKeys.publishing(draft.document, on: draft.list, by: author), nil))
     }
   }
 

@@ -21,8 +21,7 @@ enum ListText {
   /// - Throws: `documentTooLarge`.
   static func markdown(_ text: String) throws -> String {
     guard text.utf8.count <= ListLimits.markdownBytes else {
-      throw ServiceError(
-        .documentTooLarge, "A text has at most \(ListLimits.markdownBytes) bytes")
+      throw ServiceError(.documentTooLarge, "A text has at most \(ListLimits.markdownBytes) bytes")
     }
     return text
   }

@@ -20,8 +20,7 @@ package struct ListWriteRule: Sendable {
   package func refusal(of id: DocumentID) -> ServiceError? {
     guard role.mayWrite else { return .readersRead }
     guard ListDraft.isDraft(id) else { return nil }
-    return ServiceError(
-      .forbidden, "A draft belongs in its author's own store, not in a list's")
+    return ServiceError(.forbidden, "A draft belongs in its author's own store, not in a list's")
   }
 
   /// The refusal that follows from a revision's contents; nil for none.

@@ -23,9 +23,7 @@ struct NoteChange: Sendable {
   /// The revision from which the change began.
   let base: ListDraft.Base
 
-  init(
-    _ title: String, _ markdown: String?, on list: AccountID, from base: ListDraft.Base
-  ) throws {
+  init(_ title: String, _ markdown: String?, on list: AccountID, from base: ListDraft.Base) throws {
     id = try ListNote.id(title, in: list.text)
     self.markdown = try markdown.map(ListText.markdown)
     (self.title, self.list, self.base) = (title, list.text, base)

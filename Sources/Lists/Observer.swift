@@ -71,8 +71,7 @@ package struct Observer: Sendable {
   package static func fromNow(
     _ lists: ListService, account: AccountID?, own: StoreName, _ filter: Filter
   ) async throws -> Observer {
-    var observer = Observer(
-      lists, account: account, own: own, filter, ObserverToken(own: .absent))
+    var observer = Observer(lists, account: account, own: own, filter, ObserverToken(own: .absent))
     observer.token.own = try await observer.end(of: own)
     for list in try await observer.memberships().keys {
       let end = try await observer.besideDamage(in: .list(list)) {
@@ -134,8 +133,7 @@ package struct Observer: Sendable {
       let isNew = token.lists[list] == nil
       if isNew { token.lists[list] = .absent }
       guard isNew || roles[list].map({ $0 != role }) ?? false else { continue }
-      events.append(
-        event(.joined, ["list": .string(list.text), "role": .string(role.rawValue)]))
+      events.append(event(.joined, ["list": .string(list.text), "role": .string(role.rawValue)]))
     }
     roles = present
     return events
@@ -208,8 +206,7 @@ package struct Observer: Sendable {
 
   private func memberships() async throws -> [AccountID: ListRole] {
     guard let account else { return [:] }
-    let all = try await lists.directory.lists(
-      of: account, after: nil, limit: ListLimits.perAccount)
+    let all = try await lists.directory.lists(of: account, after: nil, limit: ListLimits.perAccount)
     let wanted = all.filter { filter.list == nil || $0.id == filter.list }
     return Dictionary(wanted.map { ($0.id, $0.role) }) { $1 }
   }
@@ -295,8 +292,7 @@ extension ObservedPage.Change {
       if document.isDeleted {
         writer.member("deleted", true)
       } else {
-        writer.member(
-          "document", raw: document.body.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+        writer.member("document", raw: document.body.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
       }
     }
     let isDraft = ListDraft.isDraft(document.id)

@@ -22,9 +22,7 @@ package struct ObserverToken: Sendable, Equatable {
     init(epoch: [UInt8], sequence: Int64) { (self.epoch, self.sequence) = (epoch, sequence) }
 
     /// The position after a store's last change.
-    init(_ info: StoreInfo) {
-      self.init(epoch: Self.epoch(of: info), sequence: info.lastSequence)
-    }
+    init(_ info: StoreInfo) { self.init(epoch: Self.epoch(of: info), sequence: info.lastSequence) }
 
     /// Whether a store's state does not continue from this position: a backup was restored, or another store has
     /// replaced it.
@@ -44,9 +42,7 @@ package struct ObserverToken: Sendable, Equatable {
   var own: Position
   var lists: [AccountID: Position]
 
-  init(own: Position, lists: [AccountID: Position] = [:]) {
-    (self.own, self.lists) = (own, lists)
-  }
+  init(own: Position, lists: [AccountID: Position] = [:]) { (self.own, self.lists) = (own, lists) }
 
   /// Reads a token as ``text`` wrote it; nil for any other text.
   package init?(_ text: String) {

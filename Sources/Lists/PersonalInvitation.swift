@@ -76,9 +76,7 @@ package struct PersonalInvitation: Sendable, Equatable {
   }
 
   /// The invitations that an account sees, newest first.
-  static func shown(
-    to account: AccountID, in view: any StoreView
-  ) throws -> [PersonalInvitation] {
+  static func shown(to account: AccountID, in view: any StoreView) throws -> [PersonalInvitation] {
     try all(of: account, in: view).filter { !$0.isHidden }.sorted { $0.createdAt > $1.createdAt }
   }
 
@@ -221,8 +219,7 @@ extension StoreChanges {
   private mutating func put(_ new: PersonalInvitation) throws -> PersonalInvitation {
     var invitation = new
     let (account, list) = (new.account, new.list)
-    invitation.isHidden =
-      try view.local(ListKeys.block(of: new.inviter, by: account)) != nil
+    invitation.isHidden = try view.local(ListKeys.block(of: new.inviter, by: account)) != nil
     let others = try PersonalInvitation.all(of: account, in: view)
     if let known = others.first(where: { $0.list == list }) {
       invitation.id = known.id
@@ -231,8 +228,7 @@ extension StoreChanges {
         of: others.filter { $0.isHidden == invitation.isHidden },
         keeping: ListLimits.openToAccount - 1, besidesOneOf: new.inviter)
     }
-    note(
-      ListKeys.invited(account, to: list), invitation.usersValue, expires: invitation.expiresAt)
+    note(ListKeys.invited(account, to: list), invitation.usersValue, expires: invitation.expiresAt)
     note(
       ListKeys.invitation(of: account, to: list), invitation.ownersValue,
       expires: invitation.expiresAt)

@@ -177,9 +177,7 @@ struct LitePull: Sendable {
     hasNews = !page.isComplete || hasNews
     isSearching = page.rows.isEmpty && !page.isComplete
     var requests: [LiteSession.Outgoing] = []
-    if !page.rows.isEmpty {
-      requests.append(outgoing(announcing: Announcement(rows: page.rows)))
-    }
+    if !page.rows.isEmpty { requests.append(outgoing(announcing: Announcement(rows: page.rows))) }
     if page.isComplete, !isCaughtUp {
       (isCaughtUp, isActiveOnly) = (true, false)
       let empty = LiteRequest("changes", body: Array("[]".utf8), isNoReply: true)

@@ -122,9 +122,7 @@ package struct LiteSession: Sendable {
       do {
         guard let outgoing = try await ask(next, in: store) else { continue }
         return ([outgoing], [])
-      } catch {
-        return ([], try await refuse(next.request, error, in: store))
-      }
+      } catch { return ([], try await refuse(next.request, error, in: store)) }
     }
     return (try await pull?.next(in: store, holding: merging) ?? [], [])
   }

@@ -58,9 +58,7 @@ struct LiteUploads: Sendable {
   private var lastToken = 0
 
   /// The bytes that are held in memory.
-  var heldBytes: Int {
-    attachmentBytes + textBytes + waiting.count * Self.overheadBytes
-  }
+  var heldBytes: Int { attachmentBytes + textBytes + waiting.count * Self.overheadBytes }
 
   private var attachmentBytes: Int {
     var count = foundBytes

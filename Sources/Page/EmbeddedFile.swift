@@ -20,12 +20,10 @@ package struct EmbeddedFile: Sendable {
     }
     let modules = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.bytes) })
       .filter { !apart.contains($0.key) }
-    let properties = CustomProperties(
-      of: sources.filter { $0.name.hasSuffix(".css") }.map(\.bytes))
+    let properties = CustomProperties(of: sources.filter { $0.name.hasSuffix(".css") }.map(\.bytes))
     let keys = sources.first { $0.name == "texts-en.js" }.map { ShortNames.keys(of: $0.bytes) }
     func short(_ source: [UInt8]) -> [UInt8] {
-      PageSource.script(
-        ShortNames.script(properties.shortened(script: source), keys: keys ?? [:]))
+      PageSource.script(ShortNames.script(properties.shortened(script: source), keys: keys ?? [:]))
     }
     func bundle(_ entry: String) -> [UInt8] {
       ModuleBundle.script(from: entry, of: modules, served: short)

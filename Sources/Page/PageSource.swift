@@ -115,9 +115,7 @@ package enum PageSource {
     return style
   }
 
-  private static func isSpaceFree(_ byte: UInt8) -> Bool {
-    ":;,{}\n".utf8.contains(byte)
-  }
+  private static func isSpaceFree(_ byte: UInt8) -> Bool { ":;,{}\n".utf8.contains(byte) }
 
   /// The lines that are kept, without indentation.
   private static func lines(

@@ -88,9 +88,7 @@ struct ShortNames {
   private func isArrow(_ index: Int) -> Bool { isSign(index, "=") && isSign(index + 1, ">") }
 
   /// Whether a name stands after a dot, but not after `...`.
-  private func isMember(_ index: Int) -> Bool {
-    isSign(index - 1, ".") && !isSign(index - 2, ".")
-  }
+  private func isMember(_ index: Int) -> Bool { isSign(index - 1, ".") && !isSign(index - 2, ".") }
 
   /// Whether a name is a key of the page's texts.
   private func isTextKey(_ index: Int) -> Bool {

@@ -15,9 +15,7 @@ package enum PhotoType: String, CaseIterable, Sendable {
   package var contentType: String { rawValue }
 
   /// Whether an attachment with this content type counts as a photo.
-  package static func isPhoto(_ contentType: String) -> Bool {
-    Self(rawValue: contentType) != nil
-  }
+  package static func isPhoto(_ contentType: String) -> Bool { Self(rawValue: contentType) != nil }
 
   /// The type that the first bytes have; nil for any other. Every HEIF counts as HEIC here: ``HEICCleaner`` looks at its
   /// brands.

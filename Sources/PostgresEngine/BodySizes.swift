@@ -29,9 +29,7 @@ struct BodySizes {
   }
 
   /// Whether it is known which bodies below a generation there are.
-  func isKnown(below generation: Int) -> Bool {
-    unread.isEmpty || generation <= unread.lowerBound
-  }
+  func isKnown(below generation: Int) -> Bool { unread.isEmpty || generation <= unread.lowerBound }
 
   /// Whether it is known if there is a body of a revision.
   func isKnown(_ revision: RevisionID) -> Bool { !unread.contains(revision.generation) }

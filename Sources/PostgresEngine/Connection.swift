@@ -66,9 +66,7 @@ final class Connection {
     self.servers = servers
     self.noteHang = noteHang
     notices = Notices(of: handle)
-    guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
-      throw lost()
-    }
+    guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else { throw lost() }
   }
 
   deinit { PQfinish(handle) }

@@ -52,8 +52,7 @@ final class ConnectionPool: Sendable {
     self.threads = threads
     self.counters = counters
     sessions = (0..<limit).map { _ in
-      Session(
-        address, in: threads, counters: counters, isCounted: true, keepsHung: use == .writes)
+      Session(address, in: threads, counters: counters, isCounted: true, keepsHung: use == .writes)
     }
     // An account has a line for each kind. In a common one, either pool would give its permits to the other's callers.
     permits = FairSemaphore(
@@ -141,7 +140,5 @@ final class ConnectionPool: Sendable {
   }
 
   /// Creates a session that the pool does not count.
-  func newSession() -> Session {
-    Session(address, in: threads, counters: counters)
-  }
+  func newSession() -> Session { Session(address, in: threads, counters: counters) }
 }

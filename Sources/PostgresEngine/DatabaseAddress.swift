@@ -303,8 +303,7 @@ enum ServerChecks {
       )
     }
     guard encoding == "UTF8" else {
-      throw ServiceError(
-        .unavailable, "The database's encoding is \(encoding); it has to be UTF8")
+      throw ServiceError(.unavailable, "The database's encoding is \(encoding); it has to be UTF8")
     }
     guard !isReadOnly else { throw ServiceError.readOnly("the server is read-only") }
   }

@@ -30,9 +30,7 @@ package final class DatabaseClock: Sendable {
 
   /// Sets the clock to a reading of the database.
   /// - Parameter time: the database's time at a moment between `asked` and `answered`.
-  func note(
-    _ time: Timestamp, asked: ContinuousClock.Instant, answered: ContinuousClock.Instant
-  ) {
+  func note(_ time: Timestamp, asked: ContinuousClock.Instant, answered: ContinuousClock.Instant) {
     // The error is at most half of the time that the answer took.
     let middle = asked + asked.duration(to: answered) / 2
     last.withLockedValue { $0 = Reading(time: time, at: middle) }

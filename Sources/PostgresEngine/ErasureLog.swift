@@ -8,9 +8,7 @@ enum ErasureLog {
   static func find(_ key: String) -> Call { Call(find, .text(key)) }
 
   /// The statements of a transaction that adds keys.
-  static func adding(_ keys: [String]) -> [Call] {
-    [lock(of: keys), Call(insert, list(keys))]
-  }
+  static func adding(_ keys: [String]) -> [Call] { [lock(of: keys), Call(insert, list(keys))] }
 
   /// Lists keys in byte order.
   static func list(after key: [UInt8], limit: Int64) -> Call {

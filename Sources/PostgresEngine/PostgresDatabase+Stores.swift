@@ -27,9 +27,7 @@ extension PostgresDatabase {
       }
       guard let new else { return nil }
       // If another node has created the store, the next iteration finds it.
-      if let made = try make(name, epoch: new.epoch, at: new.now, on: connection) {
-        return made
-      }
+      if let made = try make(name, epoch: new.epoch, at: new.now, on: connection) { return made }
     }
   }
 
@@ -94,9 +92,7 @@ extension PostgresDatabase {
   }
 
   /// Writes the state of a name's store.
-  static func mark(
-    _ name: NameRow, _ state: NameRow.State, on connection: Connection
-  ) throws {
+  static func mark(_ name: NameRow, _ state: NameRow.State, on connection: Connection) throws {
     var next = name
     next.state = state
     try next.update(on: connection)

@@ -92,9 +92,7 @@ package final class PostgresDatabase: StorageEngine {
     watch = ServerWatch(address)
   }
 
-  package func open(
-    _ name: StoreName, creating: Bool
-  ) async throws -> (any StoreStorage)? {
+  package func open(_ name: StoreName, creating: Bool) async throws -> (any StoreStorage)? {
     // If the answer to the first attempt was lost, the second one knows by the epoch what the first has created.
     let epoch = StoreHeader.freshEpoch()
     let row =
@@ -169,9 +167,7 @@ package final class PostgresDatabase: StorageEngine {
   /// and marks the name `other` as erased.
   /// - Parameter onlyIfEmpty: whether to throw `notEmpty` if the old store has documents or tombstones, and `absent` if
   ///   `name` was erased for good.
-  func replace(
-    _ name: StoreName, by other: StoreName, onlyIfEmpty: Bool
-  ) async throws {
+  func replace(_ name: StoreName, by other: StoreName, onlyIfEmpty: Bool) async throws {
     try await repeating { connection in
       guard let source = try NameRow(other.key, on: connection), source.state == .there else {
         // The first attempt has done everything, but its answer was lost.
@@ -183,8 +179,7 @@ package final class PostgresDatabase: StorageEngine {
         throw ServiceError.absent
       }
       try Self.rename(source, to: name.key, on: connection)
-      let moved = NameRow(
-        key: name.key, number: source.number, epoch: source.epoch, state: .there)
+      let moved = NameRow(key: name.key, number: source.number, epoch: source.epoch, state: .there)
       repeat {
         // If another node creates a store under the name meanwhile, the next iteration finds it.
         if let old = try NameRow(name.key, on: connection), old.state != .erased,
@@ -284,8 +279,7 @@ package final class PostgresDatabase: StorageEngine {
         throw address.servers.reachesPrimary()
           ? ServiceError.unconfirmed("no standby confirms it") : Self.noPrimary
       }
-      clock.note(
-        Timestamp(milliseconds: time.row.integer(0)), asked: time.asked, answered: .now)
+      clock.note(Timestamp(milliseconds: time.row.integer(0)), asked: time.asked, answered: .now)
       isOnOneDisk.store(time.row.flag(1), ordering: .relaxed)
     } catch { throw ServiceError.translated(error) }
     guard !writePool.counters.hadFullDisk(within: Self.fullDiskReported) else {

@@ -95,8 +95,7 @@ extension ServiceError {
     // Insufficient resources; operator intervention; a transaction that was undone too often because of others.
     case _ where state.hasPrefix("53") || state.hasPrefix("57") || state.hasPrefix("40"):
       self = .unreachable(detail)
-    default:
-      self = .storage(detail)
+    default: self = .storage(detail)
     }
   }
 

@@ -99,9 +99,7 @@ extension PostgresStorage {
       writePool.counters.count { $0.unknown += 1 }
       notices.add(.changed, name)
       // The first write may not be committed. The updates after it have read its result.
-      for index in outcomes.indices.dropFirst(firstWrite ?? 0) {
-        outcomes[index] = .failure(error)
-      }
+      for index in outcomes.indices.dropFirst(firstWrite ?? 0) { outcomes[index] = .failure(error) }
     } catch {
       transaction.undo()
       throw error

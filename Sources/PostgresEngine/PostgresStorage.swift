@@ -67,8 +67,7 @@ final class PostgresStorage: StoreStorage {
     do { return try body(former) } catch let error as ServiceError
       where error.code == .absent || error.code == .damaged
     {
-      let found = try PostgresDatabase.opened(
-        name, isReading: true, on: connection)
+      let found = try PostgresDatabase.opened(name, isReading: true, on: connection)
       guard let found else {
         hasEnded.store(true, ordering: .releasing)
         throw error

@@ -7,13 +7,9 @@ extension PostgresView {
   /// How many rows one statement reads.
   private static let rowsAtOnce = 100
 
-  func local(_ id: LocalID) throws -> LocalDocument? {
-    try source.local(id)?.document(at: now)
-  }
+  func local(_ id: LocalID) throws -> LocalDocument? { try source.local(id)?.document(at: now) }
 
-  func allLocals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
-  ) throws {
+  func allLocals(_ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool) throws {
     var rest = range
     while true {
       let rows = try source.rows(
@@ -68,9 +64,7 @@ extension PostgresView {
     }
   }
 
-  func entries(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
-  ) throws {
+  func entries(_ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool) throws {
     guard let number = try Self.index(index, in: source)?.number else { return }
     var rest = range
     while true {
@@ -104,9 +98,7 @@ extension PostgresView {
     let found = (number: row.integer(0), sequence: row.integer(1))
     guard
       checksum(index, found.number, found.sequence, in: source.store).matches(row.integer(2))
-    else {
-      throw ServiceError.integrity("what is known of an index fails its checksum")
-    }
+    else { throw ServiceError.integrity("what is known of an index fails its checksum") }
     return found
   }
 

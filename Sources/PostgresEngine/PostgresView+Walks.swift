@@ -30,9 +30,7 @@ extension DocumentRange {
 
 /// Walks over documents.
 extension PostgresView {
-  func documents(
-    _ range: DocumentRange, _ visit: (Document) throws -> Bool
-  ) throws {
+  func documents(_ range: DocumentRange, _ visit: (Document) throws -> Bool) throws {
     var (rest, page) = (range, PageSize())
     while true {
       let rows = try source.rows(
@@ -61,9 +59,7 @@ extension PostgresView {
     try changes(source.call(Self.changesUpTo, .integer(sequence), .integer(max(limit, 0))))
   }
 
-  func changes(
-    ofType type: String, after sequence: Int64, limit: Int
-  ) throws -> [Change] {
+  func changes(ofType type: String, after sequence: Int64, limit: Int) throws -> [Change] {
     try source.repeatedRows(
       source.call(Self.changesOfType, .text(type), .integer(sequence), .integer(max(limit, 0)))
     ).all.map { try StoredDocument($0, in: store).change }
@@ -95,13 +91,10 @@ extension PostgresView {
     let header = try source.storeRow().header
     if sequence <= 0 { return header.live + header.deleted }
     if sequence >= header.newest { return 0 }
-    return try source.rows(Self.countAfter, .integer(sequence))
-      .first?.integer(0) ?? 0
+    return try source.rows(Self.countAfter, .integer(sequence)).first?.integer(0) ?? 0
   }
 
-  func count(
-    _ range: DocumentRange, among ids: Int
-  ) throws -> (count: Int, last: DocumentID?) {
+  func count(_ range: DocumentRange, among ids: Int) throws -> (count: Int, last: DocumentID?) {
     let row = try source.rows(
       range.descending ? Self.countDownwards : Self.countUpwards, range.lowest, range.beyond,
       .flag(range.includesDeleted), .integer(max(ids, 0))

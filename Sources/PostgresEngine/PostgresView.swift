@@ -41,9 +41,7 @@ struct PostgresView: RowView {
   /// Always 0, because a store has no file.
   func fileBytes() throws -> Int64 { 0 }
 
-  func holds(moreThan bytes: Int64) throws -> Bool {
-    try sizes.exceeds(bytes, in: source)
-  }
+  func holds(moreThan bytes: Int64) throws -> Bool { try sizes.exceeds(bytes, in: source) }
 
   func info() throws -> StoreInfo { try source.storeRow().info }
 

@@ -105,9 +105,7 @@ struct Call: Sendable {
   }
 
   /// About how many bytes the call writes into tables: its values, and the overhead of a row and its index entries.
-  var writtenBytes: Int64 {
-    values.reduce(Self.rowBytes) { $0 + Int64($1.encoded?.count ?? 0) }
-  }
+  var writtenBytes: Int64 { values.reduce(Self.rowBytes) { $0 + Int64($1.encoded?.count ?? 0) } }
 
   /// The estimated overhead of a row and its index entries, in bytes.
   static let rowBytes: Int64 = 128

@@ -42,8 +42,7 @@ struct StoreTimelines: Sendable, Equatable {
 
   /// The column: the timeline, the epoch, and the former epochs each with its last sequence number, in words.
   var bytes: [UInt8] {
-    let words =
-      ["\(newest)"] + (epoch.map { [$0] } ?? []) + former.map { "\($0.epoch):\($0.last)" }
+    let words = ["\(newest)"] + (epoch.map { [$0] } ?? []) + former.map { "\($0.epoch):\($0.last)" }
     return Array(words.joined(separator: " ").utf8)
   }
 

@@ -26,9 +26,7 @@ extension StoredDocument {
       treeChecksum: row.optionalInteger(start + 10))
     guard checksum(in: store).matches(row.integer(start + 11)), id != nil, digest != nil,
       type != nil || row.isNull(start + 6)
-    else {
-      throw ServiceError.integrity("the row of change \(sequence) fails its checksum")
-    }
+    else { throw ServiceError.integrity("the row of change \(sequence) fails its checksum") }
   }
 
   /// The checksum of the columns and of the store's number, so that a row of another store is detected.

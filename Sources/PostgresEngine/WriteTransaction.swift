@@ -191,9 +191,7 @@ final class WriteTransaction: RowSource {
   }
 
   /// The sizes of a document's bodies. Reads them if what is asked is not known.
-  private func bodySizes(
-    of first: Int64, where isKnown: (BodySizes) -> Bool
-  ) throws -> BodySizes {
+  private func bodySizes(of first: Int64, where isKnown: (BodySizes) -> Bool) throws -> BodySizes {
     if let known = bodySizes[first], isKnown(known) { return known }
     let found = try rows(Self.bodySizesOfOne, .integer(first))
     bodySizes[first] = BodySizes()
@@ -312,9 +310,7 @@ extension WriteTransaction: StoreTables {
 
   func noteMove(from old: Int64?, to new: Int64?) {}
 
-  func note(_ document: LoadedDocuments.Found) {
-    documents[document.row.id] = document
-  }
+  func note(_ document: LoadedDocuments.Found) { documents[document.row.id] = document }
 
   func forget(_ id: DocumentID) { documents[id] = nil }
 }

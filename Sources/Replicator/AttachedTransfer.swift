@@ -56,8 +56,7 @@ struct AttachedTransfer: Sendable {
             target.name, "status \(status) for a document with attachments")
         case let status?:
           if isLast {
-            throw ReplicationFailure.unreachable(
-              target.name, "status \(status) for an attachment")
+            throw ReplicationFailure.unreachable(target.name, "status \(status) for an attachment")
           }
         }
       } catch is UnreadableDocument {
@@ -75,9 +74,7 @@ struct AttachedTransfer: Sendable {
 
   /// - Returns: the target's status, nil if the source does not have the revision; and the bytes, as far as the source has
   ///   named their number.
-  private func attemptOnce(
-    sinceAncestors: Bool
-  ) async throws -> (status: Int?, bytes: Int) {
+  private func attemptOnce(sinceAncestors: Bool) async throws -> (status: Int?, bytes: Int) {
     let path = ReplicationPeer.path(revision.id)
     var question = source.request(
       .GET, path,
@@ -152,9 +149,7 @@ struct AttachedTransfer: Sendable {
 struct PassingFailure: Error {
   let failure: ReplicationFailure
 
-  init(_ failure: any Error) {
-    self.failure = failure as? ReplicationFailure ?? .cancelled
-  }
+  init(_ failure: any Error) { self.failure = failure as? ReplicationFailure ?? .cancelled }
 }
 
 /// A document that is too long, or no JSON that can be stored here.

@@ -113,9 +113,7 @@ extension ReplicationPeer {
     var questions = try await computing { try await RevisionQuestions(rows) }
     var found: [MissingRevision] = []
     let bodies = try await computing { try await questions.bodies() }
-    for body in bodies {
-      found += try await missing(body, &questions)
-    }
+    for body in bodies { found += try await missing(body, &questions) }
     return (found, questions.count)
   }
 

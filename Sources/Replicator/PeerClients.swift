@@ -46,8 +46,7 @@ package struct PeerClients: Sendable {
   ) {
     (self.addresses, tokens, self.work) = (addresses, PersonTokens(token), work)
     localBase = "http+unix://\(PathSegment.encode(socket))/couch/"
-    local = HTTPClient(
-      eventLoopGroupProvider: .singleton, configuration: Self.configuration())
+    local = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration())
     var configuration = Self.configuration()
     // The HTTP client calls this for each new connection, after the handshake of TLS if there is one, and sends nothing
     // of a request before it has completed.
@@ -143,7 +142,5 @@ final class PersonTokens: Sendable {
   }
 
   /// Forgets a token that was refused: a new password ends it.
-  func forget(_ person: ReplicationEndpoint.Person) {
-    known.withLock { $0[person.id] = nil }
-  }
+  func forget(_ person: ReplicationEndpoint.Person) { known.withLock { $0[person.id] = nil } }
 }

@@ -33,9 +33,7 @@ package struct PersonRemotes: Sendable {
 
   package init(
     _ database: ReplicatorDatabase, _ documents: ReplicatorDocuments, _ seal: CredentialSeal
-  ) {
-    (self.database, self.documents, self.seal) = (database, documents, seal)
-  }
+  ) { (self.database, self.documents, self.seal) = (database, documents, seal) }
 
   /// Sets a person's remote: `url`, `auth` or `headers`, `direction` (`push`, `pull`, `both`) and `continuous`.
   /// - Throws: 400 for a body that is wrong or has another member; the stores' errors.

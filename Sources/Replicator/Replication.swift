@@ -143,8 +143,7 @@ struct Replication: Sendable {
         while run.waiting.count >= Self.batchesAtOnce { try await settle(&group, &run, &size) }
         try await turn.takeAgain()
       }
-      let changes =
-        if let none { none } else { try await next(run.progress.highest, &size) }
+      let changes = if let none { none } else { try await next(run.progress.highest, &size) }
       run.noteRead(changes.rows.count, following: changes.pending)
       rest = rest ?? changes.pending.map { $0 + changes.rows.count }
       rest = rest.map { $0 - changes.rows.count }
@@ -173,9 +172,7 @@ struct Replication: Sendable {
   }
 
   /// Reads changes, fewer at a time if their answer is too long.
-  private func next(
-    _ since: JSONValue, _ size: inout BatchSize
-  ) async throws -> PeerChanges {
+  private func next(_ since: JSONValue, _ size: inout BatchSize) async throws -> PeerChanges {
     var limit = size.count
     while true {
       try Task.checkCancellation()
@@ -281,8 +278,7 @@ struct Replication: Sendable {
   /// Opens both ends and compares their checkpoints.
   private func begin() async throws -> Run {
     let sourceTime = try await source.open()
-    let targetTime = try await target.open(
-      creating: request.createsTarget ? request.creation : nil)
+    let targetTime = try await target.open(creating: request.createsTarget ? request.creation : nil)
     var (logs, common) = ((ReplicationLog(), ReplicationLog()), (JSONValue(0), [JSONObject]()))
     if request.usesCheckpoints {
       logs = (try await source.log(id), try await target.log(id))
@@ -298,8 +294,7 @@ struct Replication: Sendable {
     (progress.through, progress.highest, progress.committed) = (since, since, since)
     var answer: JSONObject = ["no_changes": true]
     for (name, value) in logs.0.body.members { answer.append(name, value) }
-    return Run(
-      session, times: (sourceTime, targetTime), logs: logs, progress, answer: answer)
+    return Run(session, times: (sourceTime, targetTime), logs: logs, progress, answer: answer)
   }
 
   /// Notes on both ends how far the run has come, first at the source.

@@ -47,9 +47,7 @@ package struct ReplicationEndpoint: Sendable, Hashable {
   ]
 
   /// A person's own store. The requests to it are the person's.
-  init(ownOf person: Person) {
-    (place, user, fields, authorization) = (.own(person), nil, [], nil)
-  }
+  init(ownOf person: Person) { (place, user, fields, authorization) = (.own(person), nil, [], nil) }
 
   /// Reads a name, a URL, or an object with `url`, `headers` and `auth`.
   /// - Parameter role: `source` or `target`, for texts.
@@ -114,9 +112,7 @@ package struct ReplicationEndpoint: Sendable, Hashable {
     return fields.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value) }
   }
 
-  private static func basic(
-    _ node: JSONNode?, _ role: String
-  ) throws -> RemoteURL.Credentials? {
+  private static func basic(_ node: JSONNode?, _ role: String) throws -> RemoteURL.Credentials? {
     guard let node else { return nil }
     guard let user = node["username"]?.string, let password = node["password"]?.string else {
       throw ServiceError.badRequest("`auth.basic` of `\(role)` needs `username` and `password`")

@@ -118,9 +118,7 @@ package final class ReplicationJobs: Sendable {
   /// - Parameter publishes: whether other servers are told of the progress of people's remotes.
   package init(
     _ clients: PeerClients, publishes: Bool = false, now: @escaping @Sendable () -> Timestamp
-  ) {
-    (self.clients, self.publishes, self.now) = (clients, publishes, now)
-  }
+  ) { (self.clients, self.publishes, self.now) = (clients, publishes, now) }
 
   /// Carries out a `POST /_replicate`.
   /// - Parameter server: the id of this server, which stays the same as long as its data exist.
@@ -138,9 +136,7 @@ package final class ReplicationJobs: Sendable {
     let id = request.id(on: server)
     let task = try state.withLock { state throws(ServiceError) in
       let known = state.jobs[id]
-      if let known, known.document != nil || known.request.isSame(as: request) {
-        return known.task
-      }
+      if let known, known.document != nil || known.request.isSame(as: request) { return known.task }
       guard !state.isStopped else {
         throw ServiceError(.unavailable, "The server is stopping", retryAfterSeconds: 1)
       }
@@ -163,9 +159,7 @@ package final class ReplicationJobs: Sendable {
     let (id, base) = (request.id(on: server), request.baseID(on: server))
     return state.withLock { state in
       if let job = state.jobs[id] { return .taken(by: job.document) }
-      if !state.isStopped {
-        _ = start(request, id, base: base, of: document, completion, &state)
-      }
+      if !state.isStopped { _ = start(request, id, base: base, of: document, completion, &state) }
       return .begun
     }
   }
@@ -255,9 +249,7 @@ package final class ReplicationJobs: Sendable {
   }
 
   /// All replications, ordered by id.
-  package var jobs: [ReplicationJob] {
-    state.withLock { $0.jobs.values.sorted { $0.id < $1.id } }
-  }
+  package var jobs: [ReplicationJob] { state.withLock { $0.jobs.values.sorted { $0.id < $1.id } } }
 
   package func job(_ id: String) -> ReplicationJob? { state.withLock { $0.jobs[id] } }
 
@@ -290,9 +282,7 @@ package final class ReplicationJobs: Sendable {
         change(id, number) { $0.stop(at: $1) }
         guard (try? await place.takeAgain()) != nil else { return .failure(.cancelled) }
         continue
-      } catch {
-        failure = error as? ReplicationFailure ?? .unexpected(error)
-      }
+      } catch { failure = error as? ReplicationFailure ?? .unexpected(error) }
       change(id, number, isFailure: true) { $0.crash(failure, at: $1) }
       guard request.isContinuous || isKept else { return .failure(failure) }
       place.give()

@@ -65,16 +65,13 @@ extension ReplicationPeer {
     var document: JSONObject = ["_id": .string("_local/" + id)]
     if let revision = log.revision { document.append("_rev", .string(revision)) }
     for (name, value) in body.members { document.append(name, value) }
-    let answer = try await send(
-      .PUT, Self.path(ofLog: id), body: JSONValue.object(document).bytes)
+    let answer = try await send(.PUT, Self.path(ofLog: id), body: JSONValue.object(document).bytes)
     var saved = ReplicationLog()
     saved.body = body
     if answer.status == 409 {
       // The answer to an earlier attempt may be lost.
       let stored = try await self.log(id)
-      guard stored.isOf(session) else {
-        throw ReplicationFailure.checkpoint("conflict at \(name)")
-      }
+      guard stored.isOf(session) else { throw ReplicationFailure.checkpoint("conflict at \(name)") }
       saved.revision = stored.revision
       return saved
     }

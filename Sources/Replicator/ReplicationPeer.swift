@@ -101,8 +101,7 @@ struct ReplicationPeer: Sendable {
       let isLast = attempt >= attempts ?? self.attempts
       do {
         let response = try await begin(request(method, path, query, body: body))
-        let bytes = try await response.collected(
-          upTo: limit, from: name, within: pace)
+        let bytes = try await response.collected(upTo: limit, from: name, within: pace)
         let answer = PeerAnswer(status: Int(response.status.code), body: bytes)
         guard answer.status != 507 else { throw full }
         guard Self.mayPass(answer.status) else { return answer }
@@ -110,9 +109,7 @@ struct ReplicationPeer: Sendable {
       } catch let error as HTTPClientError where error == .cancelled {
         throw CancellationError()
       } catch let error where !(error is TooLongAnswer) && !(error is CancellationError) {
-        if isLast || error is AddressRefusal || error is ReplicationFailure {
-          throw failure(error)
-        }
+        if isLast || error is AddressRefusal || error is ReplicationFailure { throw failure(error) }
       }
       try await Task.sleep(for: pause / 2 + pause * Double.random(in: 0...0.5))
       pause *= 2

@@ -56,9 +56,7 @@ package struct ReplicationRequest: Sendable, Equatable {
   /// - Parameter own: what ``PersonRemotes/own`` stands for.
   /// - Parameter user: who asks for it; nil for a document.
   /// - Throws: 400 `bad_request`; 501 for what is not offered.
-  package init(
-    _ body: JSONNode, own: ReplicationEndpoint? = nil, by user: String? = nil
-  ) throws {
+  package init(_ body: JSONNode, own: ReplicationEndpoint? = nil, by user: String? = nil) throws {
     self.user = (user ?? body["user_ctx"]?["name"]?.string).map {
       String($0.prefix(Self.mostOfName))
     }

@@ -46,9 +46,7 @@ package struct ReplicationStatistics: Sendable, Equatable {
   }
 
   /// The counts as members of a task.
-  var task: JSONObject {
-    JSONObject(Self.names.map { ($0.task, .count(self[keyPath: $0.count])) })
-  }
+  var task: JSONObject { JSONObject(Self.names.map { ($0.task, .count(self[keyPath: $0.count])) }) }
 }
 
 extension JSONValue {

@@ -51,9 +51,7 @@ package final class ReplicationTurns: Sendable {
   }
 
   /// How many replications wait.
-  package var waitingCount: Int {
-    state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } }
-  }
+  package var waitingCount: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
   fileprivate var isWanted: Bool { state.withLock { !$0.accounts.isEmpty } }
 

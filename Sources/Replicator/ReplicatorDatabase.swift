@@ -96,9 +96,7 @@ package struct ReplicatorDatabase: Sendable {
   /// Notes in a document what became of its replication, instead of what was noted there before. A document that was changed
   /// meanwhile stays as it is. Former bodies, which have encrypted credentials, are not kept.
   /// - Parameter members: the members to set.
-  func note(
-    _ members: JSONObject, in id: DocumentID, _ revision: RevisionID
-  ) async throws {
+  func note(_ members: JSONObject, in id: DocumentID, _ revision: RevisionID) async throws {
     try await stores.updateIfPresent(.named(name), loading: [id], as: .server) {
       [notes = Self.notes] changes in
       changes.keepsHistory = false
@@ -109,8 +107,7 @@ package struct ReplicatorDatabase: Sendable {
         body.members.filter { !notes.contains($0.name) }.map { ($0.name, $0.value) })
       for (name, value) in members.members { noted.append(name, value) }
       let bytes = JSONValue.object(noted).bytes
-      try changes.put(
-        id, base: revision, body: try DocumentBody(parsing: bytes, limits: .stored))
+      try changes.put(id, base: revision, body: try DocumentBody(parsing: bytes, limits: .stored))
     }
   }
 
@@ -212,9 +209,7 @@ package struct ReplicatorDatabase: Sendable {
 }
 
 extension ReplicatorDatabase.Page {
-  fileprivate init(
-    _ documents: [ReplicatorDatabase.Changed], of view: any StoreView
-  ) throws {
+  fileprivate init(_ documents: [ReplicatorDatabase.Changed], of view: any StoreView) throws {
     let info = try view.info()
     self.init(documents: documents, epoch: info.firstEpoch + info.epoch)
   }
@@ -230,7 +225,6 @@ extension ReplicatorDatabase.Owner {
 
   fileprivate func edit(of id: LocalID, after known: LocalDocument?) -> LocalEdit {
     let body: JSONValue = ["node": .string(node), "beat": .count(beat)]
-    return LocalEdit(
-      id, LocalDocument(revision: (known?.revision ?? 0) &+ 1, body: body.bytes))
+    return LocalEdit(id, LocalDocument(revision: (known?.revision ?? 0) &+ 1, body: body.bytes))
   }
 }

@@ -119,9 +119,7 @@ package final class ReplicatorDocuments: Sendable {
   }
 
   /// Reads those documents again that could not be read or begun, each by itself.
-  private func tryAgain(
-    _ isOwner: Bool, _ report: @Sendable (Failure) -> Void
-  ) async throws {
+  private func tryAgain(_ isOwner: Bool, _ report: @Sendable (Failure) -> Void) async throws {
     let now = ContinuousClock.now
     var ids = state.withLock { state -> [DocumentID] in
       if state.retried.isEmpty, state.retry <= now {
@@ -244,11 +242,8 @@ package final class ReplicatorDocuments: Sendable {
   /// Begins a replication.
   /// - Returns: its id.
   /// - Throws: 400 and 501 for a document that is wrong; 503 while a request's replication is the same.
-  private func begin(
-    _ document: ReplicatorDocument, _ body: JSONNode
-  ) async throws -> String {
-    let request = try ReplicationRequest(
-      try await seal.opened(body), own: try own(document, body))
+  private func begin(_ document: ReplicatorDocument, _ body: JSONNode) async throws -> String {
+    let request = try ReplicationRequest(try await seal.opened(body), own: try own(document, body))
     try Self.checkContext(body["user_ctx"], request)
     guard let server = try await server() else {
       throw ServiceError(.unavailable, "The server has no id yet")
@@ -282,18 +277,14 @@ package final class ReplicatorDocuments: Sendable {
   }
 
   /// The requests to this server's databases are the administrator's, so that no other context can be kept.
-  private static func checkContext(
-    _ context: JSONNode?, _ request: ReplicationRequest
-  ) throws {
+  private static func checkContext(_ context: JSONNode?, _ request: ReplicationRequest) throws {
     guard let context, !context.isNull, request.isLocal else { return }
     let roles = context["roles"]?.elements.compactMap(\.string) ?? []
     guard !roles.contains("_admin") else { return }
     throw ServiceError.badRequest("`user_ctx` without the role `_admin` is not offered here")
   }
 
-  private func complete(
-    _ document: ReplicatorDocument, _ job: ReplicationJob
-  ) async {
+  private func complete(_ document: ReplicatorDocument, _ job: ReplicationJob) async {
     var statistics = database.name == .remotes ? job.plainCounts : job.info
     if database.name == .replicator {
       statistics.append("start_time", .string(job.startedAt.rfc3339Seconds))
@@ -322,7 +313,5 @@ package final class ReplicatorDocuments: Sendable {
 
 extension ServiceError {
   /// Whether a document is wrong, so that it says so until it is changed.
-  fileprivate var isOfDocument: Bool {
-    [.badRequest, .notImplemented, .forbidden].contains(code)
-  }
+  fileprivate var isOfDocument: Bool { [.badRequest, .notImplemented, .forbidden].contains(code) }
 }

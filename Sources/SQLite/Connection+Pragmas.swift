@@ -4,19 +4,13 @@ import CSQLite
 /// <https://sqlite.org/pragma.html>
 extension Connection {
   /// The size of the database in pages, free ones included; 0 for a database that was never written.
-  package func pageCount() throws -> Int64 {
-    try number("PRAGMA page_count")
-  }
+  package func pageCount() throws -> Int64 { try number("PRAGMA page_count") }
 
   /// The size of a page in bytes.
-  package func pageSize() throws -> Int64 {
-    try number("PRAGMA page_size")
-  }
+  package func pageSize() throws -> Int64 { try number("PRAGMA page_size") }
 
   /// How many pages of the file are unused.
-  package func freePageCount() throws -> Int64 {
-    try number("PRAGMA freelist_count")
-  }
+  package func freePageCount() throws -> Int64 { try number("PRAGMA freelist_count") }
 
   /// The number in the header for the application's schema version; 0 in a new database.
   package func userVersion() throws -> Int32 {

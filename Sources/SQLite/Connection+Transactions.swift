@@ -14,16 +14,12 @@ extension Connection {
 
   /// Begins a transaction and takes the write lock at once, so that a later write can't fail because of the lock.
   /// - Throws: `busy` when another connection holds the lock, `other` inside a transaction.
-  package func begin() throws(SQLiteError) {
-    try statement("BEGIN IMMEDIATE").run()
-  }
+  package func begin() throws(SQLiteError) { try statement("BEGIN IMMEDIATE").run() }
 
   /// Commits. With `synchronous=FULL` the changes are on the disk when this returns.
   ///
   /// After an error the transaction may still be open: call ``rollback()``.
-  package func commit() throws(SQLiteError) {
-    try statement("COMMIT").run()
-  }
+  package func commit() throws(SQLiteError) { try statement("COMMIT").run() }
 
   /// Rolls back the open transaction. Does nothing when there is none, because a failed write may have ended it.
   package func rollback() throws(SQLiteError) {
@@ -70,9 +66,7 @@ extension Connection {
 
   /// Starts to update ``loggedFrames`` after each commit. Switches automatic checkpoints off.
   /// <https://sqlite.org/c3ref/wal_hook.html>
-  package func countLoggedFrames() throws(SQLiteError) {
-    csqlite_count_frames(try open, frames)
-  }
+  package func countLoggedFrames() throws(SQLiteError) { csqlite_count_frames(try open, frames) }
 
   /// How many frames the log had after the latest commit; 0 before the first one, and when ``countLoggedFrames()`` was
   /// not called.

@@ -196,9 +196,7 @@ package final class Connection {
   /// Before the first row `bm25()` counts all rows that contain each word, in one call that ``bounded(until:or:_:)``
   /// can't interrupt. `relevance` counts the first 4,096 and estimates the others from their ids, which must count from
   /// 1.
-  package func addRelevance() throws(SQLiteError) {
-    try check(csqlite_add_relevance(try open))
-  }
+  package func addRelevance() throws(SQLiteError) { try check(csqlite_add_relevance(try open)) }
 
   /// How a database file is opened. <https://sqlite.org/c3ref/open.html>
   package enum Mode: Sendable {

@@ -9,9 +9,7 @@ package struct Row {
   /// The statement and not its handle, so that columns read as `NULL` after the connection is closed.
   private let statement: Statement
 
-  init(_ statement: Statement) {
-    self.statement = statement
-  }
+  init(_ statement: Statement) { self.statement = statement }
 
   /// Whether the column is `NULL`.
   package func isNull(_ column: Int32) -> Bool {
@@ -19,9 +17,7 @@ package struct Row {
   }
 
   /// The column as a 64-bit integer.
-  package func int64(_ column: Int32) -> Int64 {
-    sqlite3_column_int64(statement.handle, column)
-  }
+  package func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(statement.handle, column) }
 
   /// The column as text, NULs included.
   /// - Throws: `corrupt` when the bytes are not UTF-8. Only UTF-8 is ever bound, and a repaired string would be a
@@ -40,18 +36,14 @@ package struct Row {
   }
 
   /// A copy of the column's bytes; for text, its UTF-8 bytes.
-  package func bytes(_ column: Int32) -> [UInt8] {
-    withBytes(column) { [UInt8]($0) }
-  }
+  package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { [UInt8]($0) } }
 
   /// Calls `body` with the column's bytes in SQLite's memory, without a copy. They are valid only during the call;
   /// `body` must not read the column as another type.
   @inlinable
   package func withBytes<R, E: Error>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(E) -> R
-  ) throws(E) -> R {
-    try body(borrowedBytes(column))
-  }
+  ) throws(E) -> R { try body(borrowedBytes(column)) }
 
   /// The column's bytes in SQLite's memory.
   @usableFromInline

@@ -39,10 +39,8 @@ package struct SQLiteError: Error, Sendable {
       message = sqlite3_errstr(resultCode).map { String(cString: $0) } ?? "unknown result code"
     }
     switch code {
-    case .ioError, .cantOpen, .full:
-      systemErrno = database.map { sqlite3_system_errno($0) } ?? 0
-    default:
-      systemErrno = 0
+    case .ioError, .cantOpen, .full: systemErrno = database.map { sqlite3_system_errno($0) } ?? 0
+    default: systemErrno = 0
     }
   }
 }

@@ -98,9 +98,7 @@ package final class Statement {
 
   /// Calls `row` for every row, in order.
   @inlinable
-  package func query(
-    _ bindings: Binding..., row: (Row) throws -> Void
-  ) throws {
+  package func query(_ bindings: Binding..., row: (Row) throws -> Void) throws {
     try start(bindings)
     defer { reset() }
     while try step() { try row(self.row) }
@@ -116,9 +114,7 @@ package final class Statement {
 
   /// The result of `row` for the first row; nil when there is none. Further rows are not computed.
   @inlinable
-  package func first<R>(
-    _ bindings: Binding..., row: (Row) throws -> R
-  ) throws -> R? {
+  package func first<R>(_ bindings: Binding..., row: (Row) throws -> R) throws -> R? {
     try start(bindings)
     defer { reset() }
     guard try step() else { return nil }
@@ -127,9 +123,7 @@ package final class Statement {
 
   /// The results of `row` for all rows, in order.
   @inlinable
-  package func all<R>(
-    _ bindings: Binding..., row: (Row) throws -> R
-  ) throws -> [R] {
+  package func all<R>(_ bindings: Binding..., row: (Row) throws -> R) throws -> [R] {
     try start(bindings)
     defer { reset() }
     var rows: [R] = []

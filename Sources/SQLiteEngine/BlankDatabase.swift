@@ -59,9 +59,7 @@ struct BlankDatabase: Sendable {
 
   /// Returns the bytes of a new file.
   /// - Parameter fill: writes the first rows.
-  func image(
-    _ fill: (Connection) throws -> Void
-  ) throws -> [UInt8] {
+  func image(_ fill: (Connection) throws -> Void) throws -> [UInt8] {
     let connection = try inMemory()
     try fill(connection)
     let bytes = try Self.image(of: connection)

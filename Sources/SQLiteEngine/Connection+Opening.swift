@@ -49,8 +49,7 @@ extension Connection {
       return Opened(connection: reader, header: found, isReadOnly: true)
     }
     try reader.close()
-    return try openingSound(
-      file, hasLog: hasLog, findings: findings, as: blank, inspect: inspect)
+    return try openingSound(file, hasLog: hasLog, findings: findings, as: blank, inspect: inspect)
   }
 
   /// Opens one of the service's database files after it was checked. Its log is its own, or it has none.
@@ -100,9 +99,7 @@ extension Connection {
   /// - Returns: the damage in a small file.
   private func check(as blank: BlankDatabase) throws -> [String] {
     try blank.schema.requireKnown(self)
-    if try userVersion() == blank.schema.version {
-      try blank.definitions.requireMatch(in: self)
-    }
+    if try userVersion() == blank.schema.version { try blank.definitions.requireMatch(in: self) }
     guard try pageCount() <= Self.checkedPages else { return [] }
     return try integrityCheck()
   }

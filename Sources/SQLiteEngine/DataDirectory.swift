@@ -84,9 +84,7 @@ final class DataDirectory: Sendable {
   }
 
   /// The name of a store's file: the SHA-256 of the key.
-  static func fileName(for key: String) -> String {
-    Hex.digest(of: key, digits: 64) + ".sqlite"
-  }
+  static func fileName(for key: String) -> String { Hex.digest(of: key, digits: 64) + ".sqlite" }
 
   /// Creates the directory of a store's file and the directories above it durably.
   func makeDirectory(of file: DatabaseFile) throws(SystemError) {

@@ -29,9 +29,7 @@ struct DatabaseFile: Sendable {
 
   /// Whether anything exists at the file's path.
   /// - Throws: `unavailable` when that can't be found out.
-  func exists() throws -> Bool {
-    try Disk.entry(at: path) != nil
-  }
+  func exists() throws -> Bool { try Disk.entry(at: path) != nil }
 
   /// Checks the file before SQLite opens it. SQLite takes an empty file for an empty database, and reports a missing
   /// file like any other that can't be opened.

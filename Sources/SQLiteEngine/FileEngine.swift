@@ -122,9 +122,7 @@ package final class FileEngine: StorageEngine {
 
   /// A file without an entry remains when a crash interrupts the creation of a store. This method registers such a file
   /// and keeps its data.
-  package func open(
-    _ name: StoreName, creating: Bool
-  ) async throws -> (any StoreStorage)? {
+  package func open(_ name: StoreName, creating: Bool) async throws -> (any StoreStorage)? {
     do { return try await openOrCreate(name, creating: creating) } catch {
       let error = ServiceError.translated(error)
       counters.countFailure(error)
@@ -132,9 +130,7 @@ package final class FileEngine: StorageEngine {
     }
   }
 
-  private func openOrCreate(
-    _ name: StoreName, creating: Bool
-  ) async throws -> (any StoreStorage)? {
+  private func openOrCreate(_ name: StoreName, creating: Bool) async throws -> (any StoreStorage)? {
     let storage = storage(name)
     if let entry = try await registry.entry(name.key) {
       guard entry.isErasing else {
@@ -281,18 +277,14 @@ package final class FileEngine: StorageEngine {
     try await storage(name).file.run { file in try file.fileExists() }
   }
 
-  private func register(
-    _ name: StoreName, epoch: String, _ storage: SQLiteStorage
-  ) async throws {
+  private func register(_ name: StoreName, epoch: String, _ storage: SQLiteStorage) async throws {
     do { try await registry.set(.init(epoch: epoch), for: name.key) } catch {
       await storage.close()
       throw error
     }
   }
 
-  private func finishErasing(
-    _ name: StoreName, _ storage: SQLiteStorage
-  ) async throws {
+  private func finishErasing(_ name: StoreName, _ storage: SQLiteStorage) async throws {
     try await storage.file.run { file in try file.erase() }
     counters.figures.forget(name.key)
     counters.forgetDamage(in: relativePath(of: name))

@@ -45,9 +45,7 @@ final class Registry: Sendable {
   private let file: Confined<RegistryFile>
 
   /// Creates a registry whose file is not open yet.
-  init(
-    file: DatabaseFile, blank: BlankDatabase, reserve: DiskReserve, on threads: ThreadPool
-  ) {
+  init(file: DatabaseFile, blank: BlankDatabase, reserve: DiskReserve, on threads: ThreadPool) {
     self.file = Confined(RegistryFile(file, blank, reserve), to: threads)
   }
 
@@ -73,9 +71,7 @@ final class Registry: Sendable {
   func namelessCount() async throws -> Int { try await file.run { try $0.namelessCount() } }
 
   /// The damage that SQLite finds in the file.
-  func findings() async throws -> [String] {
-    try await file.run { try $0.open().integrityCheck() }
-  }
+  func findings() async throws -> [String] { try await file.run { try $0.open().integrityCheck() } }
 
   /// The number of stores that exist.
   func count() async throws -> Int { try await file.run { try $0.count() } }

@@ -71,9 +71,7 @@ struct SQLiteView: RowView {
     try rows.count(range, among: ids)
   }
 
-  func allLocals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
-  ) throws {
+  func allLocals(_ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool) throws {
     try rows.walkLocals(range, at: now, visit)
   }
 
@@ -99,25 +97,17 @@ struct SQLiteView: RowView {
     }
   }
 
-  func indexedSequence(_ index: IndexID) throws -> Int64? {
-    try rows.indexedSequence(index)
-  }
+  func indexedSequence(_ index: IndexID) throws -> Int64? { try rows.indexedSequence(index) }
 
   func indexes() throws -> [IndexID] { try rows.indexNames() }
 
-  func entries(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
-  ) throws {
+  func entries(_ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool) throws {
     try rows.walk(index, range, visit)
   }
 
-  func local(_ id: LocalID) throws -> LocalDocument? {
-    try rows.local(id, at: now)
-  }
+  func local(_ id: LocalID) throws -> LocalDocument? { try rows.local(id, at: now) }
 
-  func fileBytes() throws -> Int64 {
-    try rows.connection.pageCount() * rows.connection.pageSize()
-  }
+  func fileBytes() throws -> Int64 { try rows.connection.pageCount() * rows.connection.pageSize() }
 
   func holds(moreThan limit: Int64) throws -> Bool {
     let bytes = try fileBytes()

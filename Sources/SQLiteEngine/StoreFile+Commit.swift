@@ -75,9 +75,7 @@ extension StoreFile {
   }
 
   /// Savepoints are not needed: a rule that throws has written nothing yet, and a failed write ends the whole batch.
-  private func transact(
-    _ batch: [any PendingUpdate], _ rows: StoreRows
-  ) throws -> Int {
+  private func transact(_ batch: [any PendingUpdate], _ rows: StoreRows) throws -> Int {
     let connection = rows.connection
     let begun = ContinuousClock.now
     try connection.begin()

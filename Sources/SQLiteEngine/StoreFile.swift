@@ -60,8 +60,7 @@ final class StoreFile {
   func read<Value>(for work: Work?, _ query: (any StoreView) throws -> Value) throws -> Value {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
-    return try query(
-      SQLiteView(rows: rows, header: header, now: latest, slice: Slice(of: work)))
+    return try query(SQLiteView(rows: rows, header: header, now: latest, slice: Slice(of: work)))
   }
 
   /// Reads without waiting for the disk.
@@ -173,9 +172,7 @@ final class StoreFile {
   }
 
   /// Removes the file and the files that belong to it. The call can be repeated.
-  func erase() throws {
-    try clock.blocking { try file.erase() }
-  }
+  func erase() throws { try clock.blocking { try file.erase() } }
 
   // MARK: Giving free disk space back to the system
 
@@ -248,9 +245,7 @@ final class StoreFile {
     do {
       try step()
       _ = try open(epoch: header.epoch)
-    } catch {
-      failure = .storage(ServiceError(engine: error).detail)
-    }
+    } catch { failure = .storage(ServiceError(engine: error).detail) }
     if let failure { throw failure }
   }
 }

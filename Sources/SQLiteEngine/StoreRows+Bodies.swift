@@ -83,9 +83,7 @@ extension StoreRows {
     return try connection.statement(
       "SELECT digest FROM bodies WHERE first = ?1 AND generation = ?2"
     )
-    .all(.integer(first), .integer(generation)) { row in
-      (try? row.string(0)) ?? ""
-    }
+    .all(.integer(first), .integer(generation)) { row in (try? row.string(0)) ?? "" }
   }
 
   /// The bytes of a document's bodies in this table. No body is read.

@@ -78,9 +78,7 @@ extension StoreRows {
   /// The sequence number in the row of an index that is being removed.
   private static let removalSequence: Int64 = -1
 
-  private func note(
-    _ index: IndexID, _ number: Int64, _ sequence: Int64
-  ) throws {
+  private func note(_ index: IndexID, _ number: Int64, _ sequence: Int64) throws {
     try connection.statement(
       "INSERT OR REPLACE INTO indexes(number, name, sequence, checksum) VALUES (?1, ?2, ?3, ?4)"
     ).run(
@@ -97,9 +95,7 @@ extension StoreRows {
   /// Visits the entries of a range, in its direction, until `visit` returns false.
   /// - Throws: `integrity` for an id that is not text; when the content is wanted, for an entry that fails its
   ///   checksum.
-  func walk(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
-  ) throws {
+  func walk(_ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool) throws {
     guard let number = try number(of: index) else { return }
     let statement = try entries(range)
     try statement.bind(number, at: 1)
@@ -237,9 +233,7 @@ extension StoreRows {
   /// Counts the documents among the first ids of a range, without tombstones unless the range includes them.
   /// - Parameter ids: the most ids to look at.
   /// - Returns: the count, and the last of these ids if the range has at least `ids`; otherwise nil.
-  func count(
-    _ range: DocumentRange, among ids: Int
-  ) throws -> (count: Int, last: DocumentID?) {
+  func count(_ range: DocumentRange, among ids: Int) throws -> (count: Int, last: DocumentID?) {
     // SQLite sorts text before every blob, so an empty blob sorts after the last id. No id equals it.
     let end = range.end.map { Binding.text($0) } ?? .bytes([])
     let without: Binding = range.includesEnd ? .bytes([]) : end

@@ -12,9 +12,7 @@ extension StoreRows {
   private static let idsAtOnce = 100
 
   /// The checksum of a local document's row.
-  static func checksum(
-    _ id: LocalID, _ document: LocalDocument, expires: Int64?
-  ) -> Checksum {
+  static func checksum(_ id: LocalID, _ document: LocalDocument, expires: Int64?) -> Checksum {
     var checksum = Checksum(.local)
     checksum.append(id.text)
     checksum.append(document.revision)

@@ -14,9 +14,7 @@ enum TreeSynchronization {
     if let failure { throw BackupError(failure) }
   }
 
-  private static func synchronize(
-    below path: String, _ threads: ThreadPool
-  ) async -> SystemError? {
+  private static func synchronize(below path: String, _ threads: ThreadPool) async -> SystemError? {
     let names: [String]
     do throws(SystemError) {
       names = try await threads.run { () throws(SystemError) in try Disk.names(in: path) ?? [] }

@@ -83,9 +83,7 @@ package final class Confined<State>: @unchecked Sendable {
 
   /// Adds a closure whose result no one awaits.
   /// - Parameter work: the request that pays for it; nil for none.
-  package func enqueue(
-    for work: Work? = nil, _ body: @escaping @Sendable (inout State) -> Void
-  ) {
+  package func enqueue(for work: Work? = nil, _ body: @escaping @Sendable (inout State) -> Void) {
     enqueue(
       Call(work: work) { release in
         body(&self.state)

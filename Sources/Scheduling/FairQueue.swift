@@ -48,9 +48,7 @@ struct FairQueue {
       _ = account.settle(at: now)
       account.virtualTime = max(account.virtualTime, upper.servedBelow - Self.credit)
       if let user = account.user {
-        if user.waitingUsers == 0 {
-          user.virtualTime = max(user.virtualTime, served - Self.credit)
-        }
+        if user.waitingUsers == 0 { user.virtualTime = max(user.virtualTime, served - Self.credit) }
         user.waitingUsers += 1
         upper.waitingUsers += 1
       }
@@ -112,9 +110,7 @@ struct FairQueue {
   }
 
   /// The account to serve next below an account of the upper level; the upper account itself when none waits below it.
-  private static func line(
-    of upper: AccountLine, _ rank: Rank, at now: Int64
-  ) -> AccountLine {
+  private static func line(of upper: AccountLine, _ rank: Rank, at now: Int64) -> AccountLine {
     if rank == .impatient {
       return upper.waitingBelow.min { $0.waitsSince < $1.waitsSince } ?? upper
     }

@@ -91,9 +91,7 @@ struct SeatTable {
   }
 
   private var mayHaveFreeSlice: Bool { leases.count(where: \.isFree) < processors }
-  private var maySit: Bool {
-    leases.count { !$0.isFree } < max(1, processors - reserved)
-  }
+  private var maySit: Bool { leases.count { !$0.isFree } < max(1, processors - reserved) }
 
   private func hasLease(_ line: AccountLine) -> Bool {
     let address = line.parent ?? line

@@ -52,9 +52,7 @@ package struct Slice: Sendable {
 
   /// Computes something for which nobody pays, and gives way once per slice. Elsewhere such a task does so at each
   /// ``giveWay()``, which costs a microsecond.
-  package static func unpaid<Value>(
-    _ body: () async throws -> Value
-  ) async rethrows -> Value {
+  package static func unpaid<Value>(_ body: () async throws -> Value) async rethrows -> Value {
     let start = SliceStart()
     start.begin()
     return try await $start.withValue(start, operation: body)

@@ -44,8 +44,7 @@ package final class ThreadPool: Sendable {
   /// - Parameter niceness: how much the threads yield to others when processors are busy (setpriority(2)), 1 to 19; 0 for
   ///   the process's own.
   package convenience init(name: String, threads: Int = 1, niceness: Int32 = 0) {
-    self.init(
-      name: name, threads: threads, processors: threads, isFair: false, niceness: niceness)
+    self.init(name: name, threads: threads, processors: threads, isFair: false, niceness: niceness)
   }
 
   /// Makes the pool for work at stores. A process has one.
@@ -58,9 +57,7 @@ package final class ThreadPool: Sendable {
       name: "store", threads: max(threads, processors), processors: processors, isFair: true)
   }
 
-  private init(
-    name: String, threads: Int, processors: Int, isFair: Bool, niceness: Int32 = 0
-  ) {
+  private init(name: String, threads: Int, processors: Int, isFair: Bool, niceness: Int32 = 0) {
     self.name = name
     self.niceness = niceness
     self.threads = max(1, threads)
@@ -183,9 +180,7 @@ package final class ThreadPool: Sendable {
   /// Wakes a thread if a waiter waits for it. Call it under the lock.
   /// - Parameter idle: how many threads sleep.
   /// - Returns: whether a thread has to be started.
-  private func callThread(
-    _ state: inout State, _ idle: Int
-  ) -> (Bool, Monitor<State>.Wake) {
+  private func callThread(_ state: inout State, _ idle: Int) -> (Bool, Monitor<State>.Wake) {
     guard !state.queue.isEmpty, mayCompute(state) else { return (false, .none) }
     guard idle == 0 else { return (false, .one) }
     guard state.threadCount < threads else { return (false, .none) }

@@ -42,9 +42,7 @@ struct ThreadClock {
   /// The processor time since a moment of ``SliceClock``, in nanoseconds.
   /// - Parameter excluded: what does not count of it: waits, and what others pay.
   /// - Parameter paid: the part of `excluded` that others pay, which took processor time.
-  mutating func time(
-    since begun: Int64, excluding excluded: Int64 = 0, paid: Int64 = 0
-  ) -> Int64 {
+  mutating func time(since begun: Int64, excluding excluded: Int64 = 0, paid: Int64 = 0) -> Int64 {
     let elapsed = SliceClock.now - begun - excluded
     guard elapsed > Self.short else {
       measured += elapsed + paid

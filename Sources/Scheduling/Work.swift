@@ -104,9 +104,7 @@ package final class Work: Sendable {
   @discardableResult
   package static func background(
     _ body: @escaping @Sendable () async -> Void
-  ) -> Task<Void, Never> {
-    Task { await $current.withValue(nil, operation: body) }
-  }
+  ) -> Task<Void, Never> { Task { await $current.withValue(nil, operation: body) } }
 
   private static var forShared: Work? {
     current.map { Work($0.account, in: $0.seats, isCounted: false) }
@@ -212,9 +210,7 @@ package final class Work: Sendable {
 
   /// Counts bytes that the work holds from slice to slice.
   /// - Returns: whether there is memory for them.
-  func reserve(_ count: Int) -> Bool {
-    memory.withLock { $0 }?.reserveAnswer(count) ?? true
-  }
+  func reserve(_ count: Int) -> Bool { memory.withLock { $0 }?.reserveAnswer(count) ?? true }
 
   /// The processor time used so far, in nanoseconds.
   package var nanoseconds: Int64 { used.load(ordering: .relaxed) }
@@ -229,8 +225,7 @@ package final class Work: Sendable {
   /// ``mustFinish()`` or an earlier end.
   package func end(_ reason: Ending) {
     guard isCounted, !isBound.load(ordering: .relaxed) else { return }
-    let known = ending.compareExchange(
-      expected: 0, desired: reason.rawValue, ordering: .relaxed)
+    let known = ending.compareExchange(expected: 0, desired: reason.rawValue, ordering: .relaxed)
     guard known.exchanged else { return }
     seats.counts.noteEnd(reason)
     // The queue ends overdrawn requests itself, under its lock, so they need no expediting.

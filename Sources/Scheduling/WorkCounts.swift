@@ -14,9 +14,7 @@ package final class WorkCounts: Sendable {
   package var runningCount: Int { running.load(ordering: .relaxed) }
 
   /// How many requests were ended early for this reason.
-  package func endedCount(_ reason: Work.Ending) -> Int {
-    ended.withLock { $0[reason] ?? 0 }
-  }
+  package func endedCount(_ reason: Work.Ending) -> Int { ended.withLock { $0[reason] ?? 0 } }
 
   /// The longest time of work without giving way since the last call, in nanoseconds.
   package func takeLongestSlice() -> Int64 { longest.exchange(0, ordering: .relaxed) }
@@ -35,9 +33,7 @@ package final class WorkCounts: Sendable {
     }
   }
 
-  func noteEnd(_ reason: Work.Ending) {
-    ended.withLock { $0[reason, default: 0] += 1 }
-  }
+  func noteEnd(_ reason: Work.Ending) { ended.withLock { $0[reason, default: 0] += 1 } }
 
   func note(slice nanoseconds: Int64) {
     if nanoseconds > longest.load(ordering: .relaxed) {

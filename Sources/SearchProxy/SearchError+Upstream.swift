@@ -8,9 +8,7 @@ import NIOPosix
 extension SearchError {
   /// Converts an HTTP client's error from before the head of an answer. It usually means that no server answers.
   static func beforeHead(_ error: any Error) -> SearchError {
-    if isTimeout(error) {
-      return .timeout(describe(error), mayRetry: isConnectTimeout(error))
-    }
+    if isTimeout(error) { return .timeout(describe(error), mayRetry: isConnectTimeout(error)) }
     if let refusal = error as? AddressRefusal {
       return .unavailable("it led to address \(refusal.address), which is not allowed")
     }

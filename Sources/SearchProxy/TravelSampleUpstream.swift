@@ -60,15 +60,11 @@ package final class TravelSampleUpstream: RemoteUpstream {
   package var looksUpIDs: Bool { false }
 
   /// Nil: this upstream can't look up by id.
-  package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? {
-    nil
-  }
+  package func hotel(_ id: HotelID) async throws(SearchError) -> Hotel? { nil }
 
   /// Whether the upstream answers HTTP at all, within ``UpstreamTimeouts/firstByte``. A status that means overload
   /// or a gateway without its server counts as not ready. The result is cached for 5 seconds.
-  package func checkReady() async throws(SearchError) {
-    try await readiness.check()
-  }
+  package func checkReady() async throws(SearchError) { try await readiness.check() }
 
   /// Asks one generation after the other until one knows the path, the one that answered last first.
   private func ask(

@@ -40,20 +40,14 @@ struct UpstreamAnswer: Sendable {
     let root: JSONNode
     do {
       root = try ParsedJSON(content, limits: limits).root
-    } catch {
-      throw .badAnswer(error.debugDescription)
-    }
+    } catch { throw .badAnswer(error.debugDescription) }
     guard root.kind == .object else { throw .badAnswer("the answer is not an object") }
     return root
   }
 
   /// Whether a second attempt makes sense: a gateway answered (502, 503, 504) without a `Retry-After`.
-  var mayBeAskedAgain: Bool {
-    [502, 503, 504].contains(status) && !namesRetryTime
-  }
+  var mayBeAskedAgain: Bool { [502, 503, 504].contains(status) && !namesRetryTime }
 
   /// Whether the status is a redirect after which a GET request is sent (RFC 9110 section 15.4).
-  var isRedirect: Bool {
-    [301, 302, 307, 308].contains(status)
-  }
+  var isRedirect: Bool { [301, 302, 307, 308].contains(status) }
 }

@@ -135,9 +135,7 @@ package struct UpstreamClient: Sendable {
         Int(try await self.head(of: Self.request(url)).status.code)
       }
       return UpstreamAnswer.meansUnavailable(status) ? .unavailable("status \(status)") : nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   /// A request without any data of the person who searches.
@@ -164,16 +162,12 @@ package struct UpstreamClient: Sendable {
         }) : [])
   }
 
-  private func head(
-    of request: HTTPClientRequest
-  ) async throws(SearchError) -> HTTPClientResponse {
+  private func head(of request: HTTPClientRequest) async throws(SearchError) -> HTTPClientResponse {
     do {
       return try await Work.waiting({
         try await http.execute(request, deadline: .now() + TimeAmount(timeouts.firstByte))
       })
-    } catch {
-      throw .beforeHead(error)
-    }
+    } catch { throw .beforeHead(error) }
   }
 
   private func content(of response: HTTPClientResponse) async throws(SearchError) -> [UInt8] {
@@ -196,9 +190,7 @@ package struct UpstreamClient: Sendable {
       }
     } catch let error as SearchError {
       throw error
-    } catch {
-      throw .afterHead(error)
-    }
+    } catch { throw .afterHead(error) }
     return bytes
   }
 

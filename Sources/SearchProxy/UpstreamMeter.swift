@@ -78,9 +78,7 @@ struct UpstreamMeter: Sendable {
 
   /// Counts a redirect that was not followed because it leaves the origin, or a connection that was not used
   /// because of its address.
-  func countBlocked() {
-    blocked.increment()
-  }
+  func countBlocked() { blocked.increment() }
 
   func countSkipped(rows: Int) {
     if rows > 0 { skipped.increment(by: rows) }

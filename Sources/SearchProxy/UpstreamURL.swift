@@ -29,9 +29,7 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
 
   /// The URL of one of the upstream's own paths.
   /// - Parameter path: starts with a slash and is already encoded.
-  package func url(of path: String) -> String {
-    origin.description + prefix + path
-  }
+  package func url(of path: String) -> String { origin.description + prefix + path }
 
   /// The URL without a slash at its end.
   package var description: String { origin.description + prefix }

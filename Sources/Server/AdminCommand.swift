@@ -18,9 +18,7 @@ struct AdminCommand: AsyncParsableCommand {
 
     @OptionGroup var location: LocationOptions
 
-    func run() async throws {
-      print(try await PasswordReset.run(location.location))
-    }
+    func run() async throws { print(try await PasswordReset.run(location.location)) }
   }
 
   struct Cancel: AsyncParsableCommand {

@@ -18,8 +18,7 @@ struct BackupCommand: AsyncParsableCommand {
   @OptionGroup var location: LocationOptions
 
   func run() async throws {
-    let outcome = try await BackupAdministration.backUp(
-      location.location, to: directory, .terminal)
+    let outcome = try await BackupAdministration.backUp(location.location, to: directory, .terminal)
     print("backed up to \(directory): \(outcome.message)")
     guard !outcome.isDamaged else { throw ExitCode(65) }
   }
@@ -142,8 +141,7 @@ struct RepairCommand: AsyncParsableCommand {
 
   func run() async throws {
     if let beginAnew {
-      return try await BackupAdministration.replace(
-        beginAnew, from: nil, location.location)
+      return try await BackupAdministration.replace(beginAnew, from: nil, location.location)
     }
     let outcome = try await BackupAdministration.repair(location.location, .terminal)
     print(outcome.message)

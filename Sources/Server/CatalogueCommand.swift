@@ -49,8 +49,6 @@ struct CatalogueCommand: AsyncParsableCommand {
 
     @OptionGroup var location: LocationOptions
 
-    func run() async throws {
-      print(try await CatalogueAdministration.undo(in: location.location))
-    }
+    func run() async throws { print(try await CatalogueAdministration.undo(in: location.location)) }
   }
 }

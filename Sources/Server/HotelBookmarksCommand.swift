@@ -43,9 +43,7 @@ struct VersionCommand: ParsableCommand {
 /// How a command fails: with one line on standard error and an exit status of sysexits.h.
 enum Failure {
   /// Settings or a data directory that can't be used: status 78, EX_CONFIG.
-  static func configuration(_ error: any Error) -> any Error {
-    end(error, status: 78)
-  }
+  static func configuration(_ error: any Error) -> any Error { end(error, status: 78) }
 
   /// A server that could not start, or a command that could not do its work.
   static func start(_ error: any Error) -> any Error {

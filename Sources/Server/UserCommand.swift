@@ -19,9 +19,7 @@ struct UserCommand: AsyncParsableCommand {
 
     /// The password. It is never an argument, because other processes could read that.
     func password() throws -> String {
-      if let passwordFile {
-        return try PasswordFile.text(in: passwordFile, of: "--password-file")
-      }
+      if let passwordFile { return try PasswordFile.text(in: passwordFile, of: "--password-file") }
       return PasswordFile.trimmed(
         isatty(STDIN_FILENO) == 1 ? HiddenInput.line() : readLine(strippingNewline: false) ?? "")
     }

@@ -198,9 +198,7 @@ package struct StoreWriter<Tables: StoreTables> {
   private mutating func content(
     of winner: RevisionID, _ id: DocumentID, _ old: LoadedDocuments.Found
   ) throws -> (body: StoredBody, type: String?) {
-    guard winner != old.row.revision else {
-      return (old.content, old.row.type)
-    }
+    guard winner != old.row.revision else { return (old.content, old.row.type) }
     return try promote(winner, of: id, first: old.row.first)
   }
 
@@ -233,9 +231,7 @@ package struct StoreWriter<Tables: StoreTables> {
       return (stored(added.body, of: added.revision, mutation.id), added.body.type)
     }
     guard let old else { throw ServiceError.integrity("the winner's body was never stored") }
-    if winner == old.row.revision {
-      return (old.content, old.row.type)
-    }
+    if winner == old.row.revision { return (old.content, old.row.type) }
     return try promote(winner, of: mutation.id, first: old.row.first)
   }
 

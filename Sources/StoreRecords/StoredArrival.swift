@@ -43,8 +43,7 @@ package struct StoredArrival: Equatable, Sendable {
       throw ServiceError.integrity(
         "the arrival of a revision of change \(document.sequence) fails its checksum")
     }
-    return Arrival(
-      time: Timestamp(milliseconds: Self.number(content.prefix(8))), author: author)
+    return Arrival(time: Timestamp(milliseconds: Self.number(content.prefix(8))), author: author)
   }
 
   /// The checksum in the first eight bytes.

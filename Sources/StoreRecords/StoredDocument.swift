@@ -114,8 +114,6 @@ package struct StoredDocument: Sendable {
     }
     do {
       return try encoded.withUnsafeBytes { bytes in try RevisionTree(decoding: bytes) }
-    } catch {
-      throw ServiceError(error) ?? .integrity("the tree of change \(sequence) is damaged")
-    }
+    } catch { throw ServiceError(error) ?? .integrity("the tree of change \(sequence) is damaged") }
   }
 }

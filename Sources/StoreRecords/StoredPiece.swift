@@ -41,8 +41,7 @@ extension StoreTables {
   private func replace(
     _ former: [StoredPiece], by pieces: [HistoryPiece], of id: DocumentID, _ first: Int64
   ) throws {
-    let stored = Dictionary(
-      former.map { ($0.piece.last, $0) }, uniquingKeysWith: { one, _ in one })
+    let stored = Dictionary(former.map { ($0.piece.last, $0) }, uniquingKeysWith: { one, _ in one })
     var kept: Set<Int> = []
     var missing: [HistoryPiece] = []
     for piece in pieces {

@@ -8,9 +8,7 @@ package final class WaitingWrites<Write: Sendable>: Sendable {
   private let limit: Int
 
   /// Creates an empty queue with a maximum length.
-  package init(limit: Int) {
-    self.limit = limit
-  }
+  package init(limit: Int) { self.limit = limit }
 
   /// Adds a write to the end of the queue.
   /// - Returns: false when the queue is full.

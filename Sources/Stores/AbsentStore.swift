@@ -41,12 +41,8 @@ private struct AbsentView: StoreView {
   func tree(_ id: DocumentID) throws -> RevisionTree? { nil }
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? { nil }
   func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision? { nil }
-  func documents(
-    _ range: DocumentRange, _ visit: (Document) throws -> Bool
-  ) throws {}
-  func changes(
-    ofType type: String, after sequence: Int64, limit: Int
-  ) throws -> [Change] { [] }
+  func documents(_ range: DocumentRange, _ visit: (Document) throws -> Bool) throws {}
+  func changes(ofType type: String, after sequence: Int64, limit: Int) throws -> [Change] { [] }
   func changes(after sequence: Int64, limit: Int) throws -> [Change] { [] }
   func changes(upTo sequence: Int64, limit: Int) throws -> [Change] { [] }
   func changeCount(after sequence: Int64) throws -> Int64 { 0 }

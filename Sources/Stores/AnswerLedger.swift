@@ -67,8 +67,7 @@ struct AnswerLedger {
   mutating func remove(_ ids: [LocalID], of other: AnswerLedger) {
     for hour in ids.compactMap({ Int64(AnswerKeys.last(of: $0)) }) where sums[hour] != nil {
       let sum = other.known[hour] ?? Sum()
-      add(
-        -sum.count, bytes: -sum.bytes, expiring: Timestamp(seconds: hour * Self.hourSeconds))
+      add(-sum.count, bytes: -sum.bytes, expiring: Timestamp(seconds: hour * Self.hourSeconds))
     }
   }
 
@@ -222,9 +221,7 @@ extension StoreView {
   /// The stored answer to a person's write, with its content if that is still there; nil when there is none.
   func storedAnswer(_ name: WriteReceipt.Name, at now: Timestamp) throws -> StoredAnswer? {
     guard let stored = try local(name.id).flatMap({ StoredAnswer(parsing: $0.body, at: now) })
-    else {
-      return nil
-    }
+    else { return nil }
     guard stored.isApart else { return stored }
     return stored.with(content: try local(AnswerKeys.content(name, expiring: stored.expires))?.body)
   }

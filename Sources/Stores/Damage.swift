@@ -74,9 +74,7 @@ extension LocalID {
   /// The id of a local document for damaged bytes.
   /// - Parameter number: the store's next sequence number at that time.
   /// - Parameter part: distinguishes documents with the same number.
-  package init(damage number: Int64, part: Int) {
-    self.init(receipt: "damaged/\(number)-\(part)")
-  }
+  package init(damage number: Int64, part: Int) { self.init(receipt: "damaged/\(number)-\(part)") }
 }
 
 extension StoreView {
@@ -130,9 +128,7 @@ extension DocumentStore {
   }
 
   /// Calls the engine, and records errors after which the store must be opened again.
-  func noting<Value: Sendable>(
-    _ work: () async throws -> Value
-  ) async throws -> Value {
+  func noting<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
     do { return try await work() } catch {
       health.note(error)
       throw error
@@ -161,9 +157,7 @@ package func unlessDamaged<Value>(_ read: () throws -> Value?) throws -> Value? 
 /// Runs one of several steps that do not need one another.
 /// - Returns: the step's failures. Damage that has ended the step is one of them.
 /// - Throws: all other errors of the step.
-package func failures(
-  of step: () async throws -> [any Error]
-) async throws -> [any Error] {
+package func failures(of step: () async throws -> [any Error]) async throws -> [any Error] {
   do { return try await step() } catch {
     guard ServiceError(error)?.code == .integrity else { throw error }
     return [error]
@@ -224,8 +218,6 @@ extension DocumentStore {
   }
 
   private func hasExpired(at moment: Timestamp) async throws -> Bool {
-    try await read { view in
-      try !view.expiredLocals(at: moment, limit: 1).isEmpty
-    }
+    try await read { view in try !view.expiredLocals(at: moment, limit: 1).isEmpty }
   }
 }

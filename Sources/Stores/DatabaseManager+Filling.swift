@@ -52,13 +52,10 @@ extension DatabaseManager {
   /// - Parameter limit: if imports may be under way: a staged store that was changed later is left alone.
   /// - Returns: the errors of stores that could not be erased; the next call tries again.
   /// - Throws: the errors of the registry of stores.
-  package func removeStaged(
-    begunBefore limit: Timestamp? = nil
-  ) async throws -> [any Error] {
+  package func removeStaged(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     var (failures, last): ([any Error], String?) = ([], nil)
     while true {
-      let names = try await engine.names(
-        in: StoreName.stagedNamespace, after: last, limit: 100)
+      let names = try await engine.names(in: StoreName.stagedNamespace, after: last, limit: 100)
       guard let end = names.last else { return failures }
       last = end.key
       let abandoned = try await findAbandoned(names, before: limit)
@@ -96,9 +93,7 @@ extension DatabaseManager {
 
   private func beginFilling(_ name: StoreName) throws {
     try state.withLockedValue { state in
-      guard !state.filling.contains(name) else {
-        throw ServiceError.beingFilled
-      }
+      guard !state.filling.contains(name) else { throw ServiceError.beingFilled }
       // An import that has lost its place to another one may still be ending.
       guard state.filling.count < 2 * Self.filledAtOnce else {
         throw ServiceError(

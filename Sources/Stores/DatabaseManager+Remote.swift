@@ -53,9 +53,7 @@ extension DatabaseManager {
 
   /// - Parameter former: the position at the last comparison; nil for a store whose readers may have missed a change
   ///   before.
-  private func compare(
-    _ name: StoreName, _ former: StorePosition??, _ present: StorePosition?
-  ) {
+  private func compare(_ name: StoreName, _ former: StorePosition??, _ present: StorePosition?) {
     if let former, former == present { return }
     if let former, let former, former.epoch != present?.epoch { return subscriptions.end(name) }
     if present != nil { subscriptions.wake(name) }

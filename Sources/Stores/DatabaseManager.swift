@@ -224,9 +224,7 @@ package final class DatabaseManager: Sendable {
   }
 
   /// Leases an open store at once, or waits for a lease; nil for an absent store.
-  private func lease(
-    _ name: StoreName, creating: Bool
-  ) async throws -> OpenStore? {
+  private func lease(_ name: StoreName, creating: Bool) async throws -> OpenStore? {
     if let open = state.withLockedValue({ $0.stores.lease(name) }) { return open }
     switch await answer(to: .lease(creating: creating), for: name) {
     case .leased(let open): return open
@@ -288,9 +286,7 @@ package final class DatabaseManager: Sendable {
       let continuation = state.withLockedValue { $0.waiting.removeValue(forKey: ticket) }
       continuation?.resume(returning: answer)
     }
-    for work in outcome.work {
-      _ = Scheduling.Work.shared { await self.perform(work) }
-    }
+    for work in outcome.work { _ = Scheduling.Work.shared { await self.perform(work) } }
   }
 
   private func perform(_ work: Stores.Work) async {
@@ -309,9 +305,7 @@ package final class DatabaseManager: Sendable {
     }
   }
 
-  private func open(
-    _ name: StoreName, creating: Bool
-  ) async -> Result<OpenStore?, any Error> {
+  private func open(_ name: StoreName, creating: Bool) async -> Result<OpenStore?, any Error> {
     do {
       guard let storage = try await engine.open(name, creating: creating) else {
         return .success(nil)
@@ -324,9 +318,7 @@ package final class DatabaseManager: Sendable {
         _ = Scheduling.Work.shared { await self.followBacklog(of: name) }
       }
       return .success(OpenStore(store))
-    } catch {
-      return .failure(error)
-    }
+    } catch { return .failure(error) }
   }
 
   private func followBacklog(of name: StoreName) async {

@@ -75,8 +75,7 @@ package struct DocumentStore: Sendable {
           var next = reached
           let value = try step(&next, view)
           // A read in one step has one epoch in any case.
-          let epoch: String? =
-            if isFirst, value != nil { nil } else { try view.info().epoch }
+          let epoch: String? = if isFirst, value != nil { nil } else { try view.info().epoch }
           return ReadStep(progress: next, value: value, epoch: epoch)
         }
         if isFirst || done.epoch == epoch {
@@ -178,8 +177,7 @@ package struct DocumentStore: Sendable {
         if receipt?.mayKeep(in: name) ?? false { try ListWriters.require(changes, in: name) }
         let kept = try receipt?.keep(
           answer?(value), in: &changes, of: name, within: limits, at: moment)
-        try LocalShare.settle(
-          &changes, in: name, within: limits, from: context.device, at: moment)
+        try LocalShare.settle(&changes, in: name, within: limits, from: context.device, at: moment)
         try PurgeMarks.note(in: &changes, at: moment)
         try Quota.check(&changes, against: limits)
         let left = try room?.check(&changes, at: moment)
@@ -217,9 +215,7 @@ package struct DocumentStore: Sendable {
   }
 
   /// Gives free disk space back to the system; see ``StoreStorage/compact()``.
-  package func compact() async throws {
-    try await noting { try await storage.compact() }
-  }
+  package func compact() async throws { try await noting { try await storage.compact() } }
 
   package var historyLimits: HistoryLimits { limits.history }
   package var quota: StoreLimits { limits }

@@ -67,9 +67,7 @@ private struct AgeWalk: Sendable {
 
   /// Continues until the slice is over.
   /// - Returns: whether enough was found, or everything was looked at.
-  mutating func advance(
-    in view: any StoreView, _ isOld: (Timestamp) -> Bool
-  ) throws -> Bool {
+  mutating func advance(in view: any StoreView, _ isOld: (Timestamp) -> Bool) throws -> Bool {
     var last = try examined ?? view.purgeLog()?.examined ?? 0
     while true {
       let changes = try view.changes(after: last, limit: Self.page)
@@ -103,9 +101,7 @@ extension StoreChanges {
   /// Purges the documents that a walk has found, unless they were written since, and stores the
   /// position.
   /// - Returns: how many documents were purged.
-  fileprivate mutating func forget(
-    _ walk: AgeWalk, _ isOld: (Timestamp) -> Bool
-  ) throws -> Int {
+  fileprivate mutating func forget(_ walk: AgeWalk, _ isOld: (Timestamp) -> Bool) throws -> Int {
     var log = try view.purgeLog() ?? PurgeLog()
     for id in walk.old {
       guard let document = try view.document(id), isOld(document.updated),

@@ -54,8 +54,7 @@ package struct IndexRange: Sendable, Equatable {
 package enum IndexEdit: Sendable {
   /// Creates the index if it is absent, removes all entries of `documents`, adds `entries` (at most one for
   /// each document, all of `documents`), and sets the index's sequence number to `sequence`.
-  case advance(
-    IndexID, documents: [DocumentID], entries: [IndexEntry], sequence: Int64)
+  case advance(IndexID, documents: [DocumentID], entries: [IndexEntry], sequence: Int64)
   /// Removes at most this many entries of an index, and with its last entry the index. An index of which
   /// entries remain counts as not built.
   case remove(IndexID, entries: Int)

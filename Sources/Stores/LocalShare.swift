@@ -73,8 +73,7 @@ struct LocalShare {
 
   private func requireOwn(_ edits: [LocalEdit], in view: any StoreView) throws {
     for edit in edits where try !isOwn(edit.id, in: view) {
-      throw ServiceError(
-        .forbidden, "This local document is another member's: use another id")
+      throw ServiceError(.forbidden, "This local document is another member's: use another id")
     }
   }
 

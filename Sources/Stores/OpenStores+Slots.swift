@@ -5,8 +5,7 @@ extension OpenStores {
   mutating func advance(_ name: StoreName, _ outcome: inout Outcome) {
     while let entry = entries[name] {
       switch entry.phase {
-      case .opening, .closing, .erasing, .usedAlone:
-        return
+      case .opening, .closing, .erasing, .usedAlone: return
       case .shut:
         start(name, for: entry.queue.first, &outcome)
         return
@@ -54,9 +53,7 @@ extension OpenStores {
   }
 
   /// Decides what happens next with a store that is not open.
-  private mutating func start(
-    _ name: StoreName, for head: Waiter?, _ outcome: inout Outcome
-  ) {
+  private mutating func start(_ name: StoreName, for head: Waiter?, _ outcome: inout Outcome) {
     switch head?.request {
     case .lease?:
       if entries[name]?.isInSlotQueue == false {

@@ -100,8 +100,7 @@ struct OpenStores<Store: Sendable>: Sendable {
     var outcome = Outcome()
     guard case .opening(let creating)? = entries[name]?.phase else { return outcome }
     switch result {
-    case .success(let store?):
-      entries[name]?.phase = .open(store)
+    case .success(let store?): entries[name]?.phase = .open(store)
     case .success(nil) where !creating:
       answerLeases(of: name, .absent, while: { $0 == .lease(creating: false) }, &outcome)
       if entries[name]?.queue.first?.request == .lease(creating: true) {

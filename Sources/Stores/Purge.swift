@@ -29,9 +29,7 @@ package struct Purge: Sendable {
 extension StoreView {
   /// How often the store has purged revisions, without old tombstones. The owner of a copy compares it,
   /// because the feed does not report purges.
-  package func purgeCount() throws -> Int64 {
-    try local(.purgeCount)?.revision ?? 0
-  }
+  package func purgeCount() throws -> Int64 { try local(.purgeCount)?.revision ?? 0 }
 }
 
 extension LocalID {
@@ -41,9 +39,7 @@ extension LocalID {
 
 extension StoreView {
   /// The latest purged revision of an absent document; see ``PurgeMarks/former(_:_:)``.
-  package func former(
-    _ id: DocumentID, _ tree: RevisionTree?
-  ) throws -> RevisionID? {
+  package func former(_ id: DocumentID, _ tree: RevisionTree?) throws -> RevisionID? {
     guard tree == nil else { return nil }
     return try PurgeMarks(self).former(id, nil)
   }

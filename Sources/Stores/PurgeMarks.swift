@@ -21,9 +21,7 @@ package struct PurgeMarks {
   /// The latest purged revision of an absent document, which a new document continues; nil when there is
   /// none.
   /// - Parameter tree: the document's tree. For a document that exists the result is nil.
-  package func former(
-    _ id: DocumentID, _ tree: RevisionTree?
-  ) throws -> RevisionID? {
+  package func former(_ id: DocumentID, _ tree: RevisionTree?) throws -> RevisionID? {
     guard tree == nil else { return nil }
     return try of(id).latest
   }
@@ -55,9 +53,7 @@ package struct PurgeMarks {
       expires: now.adding(seconds: Int64(ClosedBranches.days) * 86_400))
   }
 
-  private static func stored(
-    _ id: DocumentID, in view: any StoreView
-  ) throws -> PurgedRevisions {
+  private static func stored(_ id: DocumentID, in view: any StoreView) throws -> PurgedRevisions {
     guard let local = try view.local(.purged(id)) else { return PurgedRevisions() }
     do { return try PurgedRevisions(local.body) } catch {
       throw ServiceError(.integrity, "The marks of purged revisions can't be read")
@@ -72,8 +68,7 @@ extension LocalID {
   /// The local documents that rules read together with documents. For an engine in which each read takes a
   /// round trip.
   package static func read(with ids: Set<DocumentID>) -> [LocalID] {
-    ids.isEmpty
-      ? [] : [purgeCount, attachmentTotal] + ids.flatMap { [purged($0), attached($0)] }
+    ids.isEmpty ? [] : [purgeCount, attachmentTotal] + ids.flatMap { [purged($0), attached($0)] }
   }
 
   /// The id of the local document with the marks of one document.

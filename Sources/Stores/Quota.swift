@@ -8,9 +8,7 @@ import Documents
 enum Quota {
   /// Checks the recorded changes against a store's limits. Beyond some of them the written documents keep no history.
   /// - Throws: `quotaExceeded`.
-  static func check(
-    _ changes: inout StoreChanges, against limits: StoreLimits
-  ) throws {
+  static func check(_ changes: inout StoreChanges, against limits: StoreLimits) throws {
     try checkAttachments(changes, against: limits)
     let mayKeepHistory =
       try changes.isWhole
@@ -53,9 +51,7 @@ enum Quota {
     }
     guard !keepsHistory else { return true }
     let bytes = try stored + grown(mutations, purges, in: view)
-    guard bytes <= limits.bytes || bytes <= stored else {
-      throw tooLarge(limits)
-    }
+    guard bytes <= limits.bytes || bytes <= stored else { throw tooLarge(limits) }
     return false
   }
 

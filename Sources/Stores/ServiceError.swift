@@ -141,8 +141,7 @@ extension ServiceError.Code {
 
 extension ServiceError {
   /// The error of work that stops before its end. The request knows the reason.
-  package static let ended = ServiceError(
-    .ended, "The request was ended before it was answered")
+  package static let ended = ServiceError(.ended, "The request was ended before it was answered")
 
   /// The error of a change while the stores are moved, and after that. The other place answers soon, or this one
   /// again if the move fails.
@@ -169,9 +168,7 @@ extension ServiceError {
   }
 
   /// 413: an answer or a request exceeds a limit.
-  package static func tooLarge(_ reason: String) -> ServiceError {
-    ServiceError(.tooLarge, reason)
-  }
+  package static func tooLarge(_ reason: String) -> ServiceError { ServiceError(.tooLarge, reason) }
 
   /// Converts any thrown error.
   /// - Returns: nil for an error that the service does not know.

@@ -57,8 +57,7 @@ package struct StoreChanges {
   package init(of view: any StoreView) { self.view = view }
 
   package var isEmpty: Bool {
-    mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty
-      && forgotten.isEmpty
+    mutations.isEmpty && locals.isEmpty && purges.isEmpty && indexes.isEmpty && forgotten.isEmpty
   }
 
   /// Whether a document is recorded twice. No engine writes such an update.
@@ -137,9 +136,7 @@ package struct StoreChanges {
   /// - Returns: the tombstone's revision.
   /// - Throws: the errors of ``put(_:base:body:isDeleted:)``.
   @discardableResult
-  package mutating func delete(
-    _ id: DocumentID, base: RevisionID?
-  ) throws -> RevisionID {
+  package mutating func delete(_ id: DocumentID, base: RevisionID?) throws -> RevisionID {
     let tree = try view.newest(id)
     let mutation = try Edit.delete(id, in: tree, base: base, limit: historyLimits)
     write(mutation)

@@ -19,17 +19,13 @@ package protocol StoreView {
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]?
   /// The body of a revision whose tree, of this same state, the caller has already read. The tree is not read
   /// again.
-  func body(
-    _ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree
-  ) throws -> [UInt8]?
+  func body(_ id: DocumentID, of node: RevisionTree.Node, in tree: RevisionTree) throws -> [UInt8]?
   /// What is known of a revision whose body is kept; nil when the revision is unknown or its body was
   /// removed. The body itself is not read.
   func kept(_ id: DocumentID, _ revision: RevisionID) throws -> KeptRevision?
   /// Calls `visit` with the winners of a range, by id in byte order, until it returns false. Tombstones are
   /// included only if the range asks for them.
-  func documents(
-    _ range: DocumentRange, _ visit: (Document) throws -> Bool
-  ) throws
+  func documents(_ range: DocumentRange, _ visit: (Document) throws -> Bool) throws
   /// The documents that changed after a sequence number, in the order of their last change. Each document
   /// occurs once.
   /// - Parameter limit: the highest number of rows.
@@ -40,9 +36,7 @@ package protocol StoreView {
     after sequence: Int64, limit: Int, _ visit: (Document) throws -> Bool
   ) throws
   /// The changes of live documents whose body has this string as its member `type`.
-  func changes(
-    ofType type: String, after sequence: Int64, limit: Int
-  ) throws -> [Change]
+  func changes(ofType type: String, after sequence: Int64, limit: Int) throws -> [Change]
   /// The documents whose last change has this sequence number or a lower one, newest first. Each document
   /// occurs once.
   /// - Parameter limit: the highest number of rows.
@@ -53,16 +47,12 @@ package protocol StoreView {
   /// Counts the winners among the first `ids` ids of a range, in the range's direction, without reading
   /// bodies. Tombstones are counted only if the range asks for them.
   /// - Returns: the count, and the last of those ids; the id is nil when the range has fewer than `ids` ids.
-  func count(
-    _ range: DocumentRange, among ids: Int
-  ) throws -> (count: Int, last: DocumentID?)
+  func count(_ range: DocumentRange, among ids: Int) throws -> (count: Int, last: DocumentID?)
   /// A local document; nil when it is absent or has expired.
   func local(_ id: LocalID) throws -> LocalDocument?
   /// Calls `visit` with the local documents of a range, by id in byte order, or in the reverse order, until
   /// it returns false. Expired documents are left out. A document that can't be read is nil.
-  func allLocals(
-    _ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool
-  ) throws
+  func allLocals(_ range: DocumentRange, _ visit: (LocalID, LocalDocument?) throws -> Bool) throws
   /// Counts the local documents whose ids start with a prefix (``LocalID/clientPrefix``,
   /// ``LocalID/answerPrefix``), and the bytes of their bodies. Expired documents are left out.
   func localUsage(of prefix: String) throws -> (count: Int64, bytes: Int64)
@@ -75,9 +65,7 @@ package protocol StoreView {
   func indexes() throws -> [IndexID]
   /// Calls `visit` with the entries of an index, by key and then by id, both in byte order, or both in
   /// reverse order, until it returns false. An absent index has no entries.
-  func entries(
-    _ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool
-  ) throws
+  func entries(_ index: IndexID, _ range: IndexRange, _ visit: (IndexEntry) throws -> Bool) throws
   /// The bytes that the store takes on the disk, without its log; 0 for a store without a file.
   func fileBytes() throws -> Int64
   /// Whether the store's content takes more than `bytes`. Histories, tombstones and indexes count; free pages

@@ -24,9 +24,7 @@ struct StoredAnswer {
   /// Whether the content is a local document of its own.
   private(set) var isApart = false
 
-  init(
-    _ answer: KeptAnswer, to request: [UInt8], expires: Timestamp, accepted: Timestamp? = nil
-  ) {
+  init(_ answer: KeptAnswer, to request: [UInt8], expires: Timestamp, accepted: Timestamp? = nil) {
     self.answer = answer
     self.request = request
     self.expires = expires
@@ -61,11 +59,7 @@ struct StoredAnswer {
   }
 
   /// The answer's content as JSON. The body is stored in it as a string, so that it is returned byte for byte.
-  var content: [UInt8] {
-    return JSONWriter.object { writer in
-      appendContent(to: &writer)
-    }
-  }
+  var content: [UInt8] { return JSONWriter.object { writer in appendContent(to: &writer) } }
 
   private func appendContent(to writer: inout JSONWriter) {
     writer.array("fields", of: answer.fields) { field, writer in
@@ -74,9 +68,7 @@ struct StoredAnswer {
     }
     writer.name("changed")
     KeptAnswer.append(answer.changes, to: &writer)
-    if !answer.body.isEmpty {
-      writer.member("body", String(decoding: answer.body, as: UTF8.self))
-    }
+    if !answer.body.isEmpty { writer.member("body", String(decoding: answer.body, as: UTF8.self)) }
   }
 
   /// Where the content of an answer is.

@@ -33,9 +33,7 @@ package struct WriteMeter: Sendable {
       bytes += try Self.historyBytes(mutation, in: changes.view)
       for further in mutation.further { bytes += Int64(further.body.bytes.count) }
     }
-    for edit in changes.locals {
-      bytes += Self.rowBytes + Int64(edit.document?.body.count ?? 0)
-    }
+    for edit in changes.locals { bytes += Self.rowBytes + Int64(edit.document?.body.count ?? 0) }
     for case .advance(_, _, let entries, _) in changes.indexes {
       for entry in entries { bytes += Int64(entry.key.count + (entry.content?.count ?? 0)) }
     }

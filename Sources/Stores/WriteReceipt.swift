@@ -79,9 +79,7 @@ package final class WriteReceipt: Sendable {
   /// Checks whether the store already has the answer.
   /// - Throws: ``AnsweredBefore`` if it has the answer to an earlier request, `receiptMismatch` if that was
   ///   another request.
-  func checkEarlier(
-    in view: any StoreView, of store: StoreName, at now: Timestamp
-  ) throws {
+  func checkEarlier(in view: any StoreView, of store: StoreName, at now: Timestamp) throws {
     guard mayKeep(in: store),
       let stored = try view.storedAnswer(name, at: now), !stored.answer.isRejection
     else { return }
@@ -191,8 +189,7 @@ extension DocumentStore {
         let stored = try changes.view.storedAnswer(name, at: moment)
         guard stored?.answer.isRejection ?? true else { return }
       }
-      try changes.keep(
-        receipt.stored(answer, at: moment), as: name, in: store, within: limits)
+      try changes.keep(receipt.stored(answer, at: moment), as: name, in: store, within: limits)
     }
   }
 }

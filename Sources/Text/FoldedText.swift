@@ -108,8 +108,7 @@ package struct FoldedText: Sendable, Equatable {
         if scalar == "\u{30A}", letter == "a" { output.append("a") }
       }
     case .format: break
-    case .decimalNumber:
-      output += String(Int(scalar.properties.numericValue ?? 0)).unicodeScalars
+    case .decimalNumber: output += String(Int(scalar.properties.numericValue ?? 0)).unicodeScalars
     default:
       if scalar == "\u{640}" { break }
       if spelling == .expanded, scalar == "ø" {

@@ -90,9 +90,7 @@ package struct RegionNames: Sendable {
     return zones
   }
 
-  private static func name(
-    _ write: (UnsafeMutablePointer<UInt16>, Int32) -> Int32
-  ) -> String? {
+  private static func name(_ write: (UnsafeMutablePointer<UInt16>, Int32) -> Int32) -> String? {
     let units = [UInt16](unsafeUninitializedCapacity: 128) { units, count in
       count = units.baseAddress.map { Int(write($0, 128)) } ?? 0
       if !(0...128).contains(count) { count = 0 }

@@ -42,9 +42,7 @@ package final class RegularExpression: @unchecked Sendable {
     size = Int(cre2_size(compiled))
   }
 
-  deinit {
-    cre2_close(compiled)
-  }
+  deinit { cre2_close(compiled) }
 
   /// Whether the first bytes of a text contain a match; nil when there is not enough memory.
   /// - Parameter end: how many bytes.

@@ -72,9 +72,7 @@ package struct ScannedPattern: Sendable {
   private static let squarePart = 512
 
   /// The byte at `index + ahead`; nil after the end.
-  func peek(_ ahead: Int = 0) -> UInt8? {
-    index + ahead < bytes.count ? bytes[index + ahead] : nil
-  }
+  func peek(_ ahead: Int = 0) -> UInt8? { index + ahead < bytes.count ? bytes[index + ahead] : nil }
 
   /// Whether the text is next in the pattern.
   func isNext(_ text: StaticString) -> Bool {

@@ -24,9 +24,7 @@ package final class TextCollator: @unchecked Sendable {
     version = Self.text(data) + "-" + Self.text(library)
   }
 
-  deinit {
-    cicu_collator_close(collator)
-  }
+  deinit { cicu_collator_close(collator) }
 
   /// Below 0 when `left` comes first, above 0 when `right` comes first, and 0 when the collation regards them as equal.
   /// Texts of different bytes can be equal: a composed and a decomposed "é", or a text with and without a control

@@ -33,16 +33,12 @@ package final class TextPattern: @unchecked Sendable {
     guard
       let compiled = cicu_pattern_open(
         units, Int32(clamping: units.count), ignoresCase ? 1 : 0, &status)
-    else {
-      return nil
-    }
+    else { return nil }
     self.compiled = compiled
     groups = Int(cicu_pattern_groups(compiled))
   }
 
-  deinit {
-    cicu_pattern_close(compiled)
-  }
+  deinit { cicu_pattern_close(compiled) }
 
   /// The matches in a text, which do not overlap; none if ICU fails.
   package func matches(in text: String) -> [Match] {

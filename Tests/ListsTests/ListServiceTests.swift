@@ -319,7 +319,8 @@ import Testing
     }
     let members = try #require(await fixture.lists.directory.members(of: list))
     #expect(members.all.count == ListLimits.members && members.all.first?.username == "ann")
-    #expect(try await fixture.lists.directory.names(of: [owner], on: list) == [owner: PersonName("ann")])
+    #expect(
+      try await fixture.lists.directory.names(of: [owner], on: list) == [owner: PersonName("ann")])
     _ = try await fixture.account("ben")
     await #expect(throws: ServiceError.self) {
       try await fixture.lists.putMember("ben", role: .reader, on: list, by: owner, as: .server)

@@ -93,9 +93,7 @@ enum AmenityForms {
     text = text.replacing("' '", with: "','")
     let separators: [Character] = ["|", ";", "\n", "、", "，", "；", "،", "؛", ",", "•", "·", "・"]
     let found = separators.first { text.contains($0) }
-    if found == nil {
-      text = text.replacing(" / ", with: ",").replacing(" + ", with: ",")
-    }
+    if found == nil { text = text.replacing(" / ", with: ",").replacing(" + ", with: ",") }
     let separator = found ?? ","
     return text.split(separator: separator).map { part in
       let part = withoutBullet(String(part).trimmed)

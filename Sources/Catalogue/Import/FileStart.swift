@@ -19,9 +19,7 @@ enum FileStart {
         line: 1)
     }
     // A text's first character is in ASCII, so one of its bytes is zero in UTF-16.
-    guard !bytes.prefix(2).contains(0) else {
-      throw CatalogueError(.malformed, utf16, line: 1)
-    }
+    guard !bytes.prefix(2).contains(0) else { throw CatalogueError(.malformed, utf16, line: 1) }
     return 0
   }
 
@@ -97,9 +95,7 @@ enum FileStart {
 
   /// `var hotels = [`, `export default [`, `callback({`. A title or names of columns may begin with these words, too.
   private static func isScript(_ text: String) -> Bool {
-    let starts = [
-      "var ", "let ", "const ", "export ", "module.exports", "window.", "import ",
-    ]
+    let starts = ["var ", "let ", "const ", "export ", "module.exports", "window.", "import "]
     if starts.contains(where: text.hasPrefix), text.contains(where: "={[(\"'`".contains) {
       return true
     }

@@ -82,9 +82,7 @@ struct GroupedLists: Equatable {
   /// The place of the hotels in a row that has a list of them: what it says beside the list, and its name if that is a
   /// place's: `{"country": "France", "cities": [{"name": "Paris", "hotels": […]}]}`. A row with another name is a chain or a
   /// guide, whose own place says nothing about its hotels, and one with an address of mail or a phone is somebody: Jordan.
-  static func place(
-    in members: some Sequence<(String, JSONValue)>, within outer: Place
-  ) -> Place {
+  static func place(in members: some Sequence<(String, JSONValue)>, within outer: Place) -> Place {
     var place = outer
     var (name, title, state): (String?, String?, String?)
     var isSomebody = false

@@ -118,9 +118,7 @@ extension HotelAliases {
   }
 
   /// Whether a name is no more than a word for a place to stay: under it is a hotel, its name, or whether it is one.
-  static func isLodging(_ name: String) -> Bool {
-    lodgings.contains(letters(of: name.utf8))
-  }
+  static func isLodging(_ name: String) -> Bool { lodgings.contains(letters(of: name.utf8)) }
 
   /// Longer names are sentences, in bytes.
   static let longestByWords = 160

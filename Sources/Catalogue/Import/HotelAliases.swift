@@ -267,9 +267,7 @@ extension HotelAliases {
     private struct Name: Hashable {
       let text: String
 
-      static func == (one: Name, other: Name) -> Bool {
-        one.text.equalsBytes(of: other.text)
-      }
+      static func == (one: Name, other: Name) -> Bool { one.text.equalsBytes(of: other.text) }
     }
 
     func reading(of name: String) -> Reading {

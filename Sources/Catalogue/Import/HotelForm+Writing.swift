@@ -144,8 +144,7 @@ extension HotelForm {
       switch meaning {
       case .description: TextForms.description(source.value)
       case .phone, .url, .email: TextForms.contact(source.value)
-      case .address:
-        TextForms.text(source.value, lineEnd: ", ")?.replacing(",, ", with: ", ")
+      case .address: TextForms.text(source.value, lineEnd: ", ")?.replacing(",, ", with: ", ")
       default: TextForms.text(source.value)
       }
     guard let text = read else { return nil }
@@ -182,9 +181,7 @@ extension HotelForm {
     // Under `Número` may be that of the row.
     guard let number, let digits = TextForms.text(number.value),
       !isOfRow || !name.utf8.contains(where: { (0x30...0x39).contains($0) })
-    else {
-      return Made(name: "address", value: .string(name), from: [street.name])
-    }
+    else { return Made(name: "address", value: .string(name), from: [street.name]) }
     let country = sources[.country].flatMap { TextForms.text($0.value) } ?? ""
     // An avenue in Brazil looks like one in France.
     let isFirst =
@@ -280,8 +277,7 @@ extension HotelForm {
     guard let source = sources[.amenities], let texts = AmenityForms.texts(source.value) else {
       return nil
     }
-    return Made(
-      name: "amenities", value: .array(texts.map { .string($0) }), from: [source.name])
+    return Made(name: "amenities", value: .array(texts.map { .string($0) }), from: [source.name])
   }
 
   private func price() -> Made? {

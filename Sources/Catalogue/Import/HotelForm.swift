@@ -33,9 +33,7 @@ struct HotelForm {
     }
 
     /// Whether it says where the hotel is.
-    var isPlace: Bool {
-      ["address", "city", "state", "country", "postcode", "geo"].contains(kept)
-    }
+    var isPlace: Bool { ["address", "city", "state", "country", "postcode", "geo"].contains(kept) }
 
     /// Whether the row itself says it, not the file around it.
     var isOwnPlace: Bool { isPlace && name != GroupedLists.source }
@@ -87,9 +85,7 @@ struct HotelForm {
 
   private mutating func find(_ name: String, _ value: JSONValue) {
     let reading = HotelAliases.reading(of: name)
-    if reading.isPostcodeAndCity, let text = value.string {
-      return findPostcodeAndCity(name, text)
-    }
+    if reading.isPostcodeAndCity, let text = value.string { return findPostcodeAndCity(name, text) }
     if let text = value.string, let outer = reading.cityAnd {
       return findCity(name, text, and: outer)
     }
@@ -136,8 +132,7 @@ struct HotelForm {
       }
       return
     }
-    let isDoubtful =
-      match.meaning == .position && PositionForms.isDoubtful(value, named: name)
+    let isDoubtful = match.meaning == .position && PositionForms.isDoubtful(value, named: name)
     let meaning =
       switch match.meaning {
       case .state: Self.meaning(ofRegion: value)
@@ -169,9 +164,7 @@ struct HotelForm {
   }
 
   /// Finds the two parts of `Austin, TX` and `Paris, France`.
-  private mutating func findCity(
-    _ name: String, _ text: String, and outer: HotelAliases.Meaning
-  ) {
+  private mutating func findCity(_ name: String, _ text: String, and outer: HotelAliases.Meaning) {
     let comma = text.lastIndex { ",/".contains($0) } ?? text.endIndex
     for (meaning, part) in [(.city, text[..<comma]), (outer, text[comma...].dropFirst())] {
       let part = String(part).trimmed
@@ -282,9 +275,7 @@ struct HotelForm {
   }
 
   /// What is also read from around the hotel.
-  private static let outer: Set<HotelAliases.Meaning> = [
-    .position, .latitude, .longitude, .price,
-  ]
+  private static let outer: Set<HotelAliases.Meaning> = [.position, .latitude, .longitude, .price]
   private static let rankOutside = 1_000
   /// What an address consists of.
   private static let parts: Set<HotelAliases.Meaning> = [

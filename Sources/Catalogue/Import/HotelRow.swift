@@ -57,9 +57,7 @@ enum HotelRow {
       self = try Self.read(root, isKeyed: isKeyed, action, place, reference)
     } catch let fault as RowFault {
       self = .fault(fault)
-    } catch {
-      self = .fault(RowFault(error))
-    }
+    } catch { self = .fault(RowFault(error)) }
   }
 
   private static func read(

@@ -82,9 +82,7 @@ extension ImportReport {
   }
 
   /// What the rows are about that are no hotels; empty if there are none.
-  package var otherRows: String {
-    others.map { "\($0.kind) (\($0.rows))" }.joined(separator: ", ")
-  }
+  package var otherRows: String { others.map { "\($0.kind) (\($0.rows))" }.joined(separator: ", ") }
 
   /// What a dry run shows: the first hotels, what each column became, and each kind of fault once.
   package var lines: [String] {

@@ -115,8 +115,7 @@ final class ImportRun {
     case .other(let kind): try take(.other(kind), row)
     case .tooLong:
       try refuse(row, RowFault("The row has more than \(RowSplitter.maximumRowBytes) bytes."))
-    case .broken(let reason):
-      try refuse(row, RowFault(reason))
+    case .broken(let reason): try refuse(row, RowFault(reason))
     }
   }
 
@@ -128,9 +127,7 @@ final class ImportRun {
       case .object(let object): text = object
       case nil: break
       }
-    } catch {
-      return try refuse(row, error)
-    }
+    } catch { return try refuse(row, error) }
     let read = HotelRow(
       text, isKeyed: false, action: action, in: row.place.object, on: source.reference)
     action = nil
@@ -192,8 +189,7 @@ final class ImportRun {
 
   private func refuse(_ row: SplitRow, _ fault: RowFault) throws(CatalogueError) {
     guard policy == .skip else {
-      throw CatalogueError(
-        .badRow, "Row \(row.ordinal): \(fault.reason)", line: row.line)
+      throw CatalogueError(.badRow, "Row \(row.ordinal): \(fault.reason)", line: row.line)
     }
     let bad = BadRow(ordinal: row.ordinal, line: row.line, reason: fault.reason)
     progress.badRows += 1

@@ -140,8 +140,7 @@ struct LinkedObjects {
         return resolved(.object(part), depth: depth - 1)
       }
       guard object.count <= Self.mostMembers else { return value }
-      return .object(
-        JSONObject(object.members.map { ($0.name, resolved($0.value, depth: depth)) }))
+      return .object(JSONObject(object.members.map { ($0.name, resolved($0.value, depth: depth)) }))
     default: return value
     }
   }

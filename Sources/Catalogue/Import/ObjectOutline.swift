@@ -66,9 +66,7 @@ struct ObjectOutline {
 
     var likeness: Likeness { hasName ? named : .none }
     /// What is known if there is a name.
-    var named: Likeness {
-      hasAddress ? .hasNameAndAddress : hasPlace ? .hasNameAndPlace : .hasName
-    }
+    var named: Likeness { hasAddress ? .hasNameAndAddress : hasPlace ? .hasNameAndPlace : .hasName }
   }
 
   private struct Candidate {

@@ -16,9 +16,7 @@ struct OutlineRank: Comparable {
   let likeness: ObjectOutline.Likeness
   private let isMap: Bool
 
-  init(
-    path: [String], objects: Int, others: Int, likeness: ObjectOutline.Likeness, isMap: Bool
-  ) {
+  init(path: [String], objects: Int, others: Int, likeness: ObjectOutline.Likeness, isMap: Bool) {
     kind = likeness > .none ? .hotels : objects > 0 ? .objects : others > 0 ? .values : .nothing
     let places = path.map { name in
       Self.names.firstIndex(of: HotelAliases.letters(of: name.utf8)) ?? Self.names.count

@@ -171,9 +171,7 @@ enum PositionForms {
         continue
       }
       guard value.count >= 2, let x = value[0].number?.double, let y = value[1].number?.double
-      else {
-        return nil
-      }
+      else { return nil }
       (south, north) = (min(south, y), max(north, y))
       (west, east) = (min(west, x), max(east, x))
     }
@@ -203,9 +201,7 @@ enum PositionForms {
   /// Google's link to a map: `https://www.google.com/maps/@51.5,-0.1,17z`, Android's `lat/lng: (51.5,-0.1)`, or PostgreSQL's
   /// point, which has the longitude first and no space: `(-0.1,51.5)`.
   /// <https://www.postgresql.org/docs/current/datatype-geometric.html>
-  private static func point(
-    _ text: String, isLongitudeFirst: Bool, in country: String?
-  ) -> Point? {
+  private static func point(_ text: String, isLongitudeFirst: Bool, in country: String?) -> Point? {
     if text.hasPrefix("geo:") {
       let numbers = String(text.dropFirst(4).prefix { $0 != ";" && $0 != "?" })
       return point(numbers, isLongitudeFirst: false, in: country)

@@ -84,9 +84,7 @@ enum PriceForms {
       text.utf8.contains(where: { (0x30...0x39).contains($0) }), !text.hasSuffix("%")
     else { return nil }
     // A text such as `€ 2,100` says its currency.
-    guard let currency, isPlain(text) else {
-      return Amount(text: text, number: Double(text))
-    }
+    guard let currency, isPlain(text) else { return Amount(text: text, number: Double(text)) }
     return Amount(text: currency + " " + text, number: Double(text))
   }
 

@@ -58,9 +58,7 @@ enum RowID {
   /// The id of a hotel that has none: the same for the same name at the same place, whatever its price is today.
   static func computed(for hotel: JSONObject, named name: String) -> String {
     var facts = [name] + ["address", "city", "state", "country"].map { hotel[$0]?.string ?? "" }
-    if facts[1].isEmpty {
-      facts += ["lat", "lon"].map { hotel["geo"]?[$0]?.number?.text ?? "" }
-    }
+    if facts[1].isEmpty { facts += ["lat", "lon"].map { hotel["geo"]?[$0]?.number?.text ?? "" } }
     return Hotel.id(ofFacts: facts)
   }
 

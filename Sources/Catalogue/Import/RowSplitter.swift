@@ -67,8 +67,7 @@ struct RowSplitter {
       switch state {
       case .row:
         switch scan.step(byte, isAtLineStart: isAtLineStart) {
-        case .inside:
-          advance(byte, &position)
+        case .inside: advance(byte, &position)
         case .endsWith:
           advance(byte, &position)
           keep(chunk[start..<position])
@@ -128,13 +127,11 @@ struct RowSplitter {
     switch (shape, byte) {
     case (.map, UInt8(ascii: "{")) where !isOpen: isOpen = true
     case (.map, UInt8(ascii: "}")): state = .ended
-    case (.undecided, UInt8(ascii: "[")):
-      shape = .array
+    case (.undecided, UInt8(ascii: "[")): shape = .array
     case (.undecided, UInt8(ascii: "{")), (.objects, UInt8(ascii: "{")):
       shape = .objects
       beginRow()
-    case (.undecided, _):
-      throw malformed("The file is neither a JSON array nor JSON objects.")
+    case (.undecided, _): throw malformed("The file is neither a JSON array nor JSON objects.")
     case (.lists, UInt8(ascii: "[")): beginRow()
     // Lines cut out of an array end with its commas.
     case (.objects, UInt8(ascii: ",")) where ordinal > 0 && !isAfterComma: isAfterComma = true
@@ -147,8 +144,7 @@ struct RowSplitter {
       beginRow()
       isAfterComma = true
       return breakRow("A value is missing beside a comma.", then: .between)
-    case (.array, _), (.map, _):
-      beginRow()
+    case (.array, _), (.map, _): beginRow()
     }
     return nil
   }
@@ -271,9 +267,7 @@ struct RowScan {
 
   /// Makes the scan of a row that starts at the next byte.
   /// - Parameter closing: the bracket that may follow an array's element or a map's member; nil for an object by itself.
-  init(endedBy closing: UInt8?) {
-    self.closing = closing
-  }
+  init(endedBy closing: UInt8?) { self.closing = closing }
 
   private var isElement: Bool { closing != nil }
 
@@ -297,20 +291,16 @@ struct RowScan {
     guard !Self.isSpace(byte) else { return .inside }
     defer { previous = byte }
     switch byte {
-    case UInt8(ascii: "\""):
-      isInString = true
+    case UInt8(ascii: "\""): isInString = true
     case UInt8(ascii: "{"), UInt8(ascii: "["):
       if isAtLineStart, isNextObject(byte) { return .breaks(.noEnd) }
       brackets.open(byte)
-    case closing where brackets.isEmpty:
-      return .endsBefore
+    case closing where brackets.isEmpty: return .endsBefore
     case UInt8(ascii: "}"), UInt8(ascii: "]"):
       guard brackets.close(byte) else { return .breaks(.bracket) }
       if !isElement, brackets.isEmpty { return .endsWith }
-    case UInt8(ascii: ",") where isElement && brackets.isEmpty:
-      return .endsBefore
-    default:
-      break
+    case UInt8(ascii: ",") where isElement && brackets.isEmpty: return .endsBefore
+    default: break
     }
     return .inside
   }

@@ -248,8 +248,7 @@ struct TableReader {
     switch byte {
     case separator where isMarkdown && value.last == UInt8(ascii: "\\"):
       value[value.count - 1] = byte
-    case separator:
-      endValue()
+    case separator: endValue()
     case 0x0D:
       isAfterCR = true
       line += 1
@@ -350,8 +349,7 @@ struct TableReader {
     let columns = header.names
     guard bytes <= RowSplitter.maximumRowBytes else { return .tooLong }
     guard values.dropFirst(columns.count).allSatisfy(\.isEmpty) else {
-      return .broken(
-        "The row has \(values.count) values and the table \(columns.count) columns.")
+      return .broken("The row has \(values.count) values and the table \(columns.count) columns.")
     }
     var writer = JSONWriter(reserving: bytes + 64)
     writer.beginObject()

@@ -142,9 +142,7 @@ struct TableText {
     return Unicode.Scalar(0x2000 | UInt32(first & 0x3F) << 6 | UInt32(last & 0x3F))
   }
 
-  private static let verticals: Set<Unicode.Scalar> = [
-    "│", "┃", "┆", "┇", "┊", "┋", "║", "╎", "╏",
-  ]
+  private static let verticals: Set<Unicode.Scalar> = ["│", "┃", "┆", "┇", "┊", "┋", "║", "╎", "╏"]
   private static let horizontals: Set<Unicode.Scalar> = [
     "─", "━", "┄", "┅", "┈", "┉", "═", "╌", "╍",
   ]

@@ -6,9 +6,7 @@ enum NamedValues {
   /// The object that a value is, the first one of a list, or the one that such a list means.
   static func object(_ value: JSONValue) -> JSONObject? {
     if let object = value.object { return object }
-    if let text = value.string {
-      return written(text) ?? PrintedObject.read(text) ?? hstore(text)
-    }
+    if let text = value.string { return written(text) ?? PrintedObject.read(text) ?? hstore(text) }
     guard let values = value.array else { return nil }
     var object = JSONObject()
     for member in values {

@@ -227,8 +227,7 @@ struct NestedRows {
   func rows(of row: SplitRow) -> [SplitRow] {
     var (splitter, position) = (RowSplitter(isMap: isMap), 0)
     var rows: [SplitRow] = []
-    var place = GroupedLists.place(
-      in: outer.members.map { ($0.name, $0.value) }, within: row.place)
+    var place = GroupedLists.place(in: outer.members.map { ($0.name, $0.value) }, within: row.place)
     place.isCity = areCities
     while let inner = try? splitter.next(in: text, from: &position) {
       let content: SplitRow.Content =

@@ -104,8 +104,7 @@ extension CouchDatabase {
       var ahead = 0
       if let position = device.position, let winner = document.winner {
         let before = try view.changes(after: position, limit: Self.mostCounted)
-        ahead = before.prefix { $0.sequence < winner.sequence }
-          .count { device.takes($0) }
+        ahead = before.prefix { $0.sequence < winner.sequence }.count { device.takes($0) }
       }
       return document.delivery(to: device, isConnected: isConnected, ahead: ahead, at: now)
     }

@@ -50,9 +50,7 @@ package struct RefusedRevision: Sendable {
   package var canRetry: Bool { body != nil && !hasAttachments }
 
   /// How often the server will still write it again by itself. After that it waits for the person.
-  package var retriesLeft: Int {
-    canPass && canRetry ? max(0, Self.mostRetries - retries) : 0
-  }
+  package var retriesLeft: Int { canPass && canRetry ? max(0, Self.mostRetries - retries) : 0 }
 
   /// Whether the server may write it again now.
   func isDue(at now: Timestamp) -> Bool {
@@ -125,9 +123,7 @@ extension RefusedRevision {
   /// The refusal of a write.
   /// - Parameter history: the revision's, newest first.
   /// - Parameter longestBody: the most bytes of a body that is kept; -1 for none.
-  init?(
-    of write: DocumentWrite, _ history: [RevisionID], _ refusal: Refusal, longestBody: Int
-  ) {
+  init?(of write: DocumentWrite, _ history: [RevisionID], _ refusal: Refusal, longestBody: Int) {
     guard let revision = history.first else { return nil }
     (id, self.revision, isDeleted) = (write.id, revision, write.isDeleted)
     self.history = Array(history.prefix(Self.ancestors + 1))

@@ -98,9 +98,7 @@ package struct SyncDevice: Sendable, Equatable {
   /// The position in this store. Where a device sends, its checkpoint has a position of the device's own.
   ///
   /// Source: CouchDB, "Replication Protocol"; PouchDB's `checkpointer`; LiteCore's `Checkpoint`.
-  private static func position(
-    in root: JSONNode, _ info: StoreInfo, _ store: StoreTag
-  ) -> Int64? {
+  private static func position(in root: JSONNode, _ info: StoreInfo, _ store: StoreTag) -> Int64? {
     for name in ["source_last_seq", "last_seq", "remote"] {
       guard let text = root[name]?.string, let token = try? SinceToken(text),
         case .after = token
@@ -140,8 +138,7 @@ struct DeviceReader: Sendable {
   mutating func read(
     _ view: any StoreView, of author: Author, in store: DocumentStore
   ) throws -> [SyncDevice]? {
-    var records =
-      try rest ?? view.checkpoints(of: author, in: store.name, within: store.quota)
+    var records = try rest ?? view.checkpoints(of: author, in: store.name, within: store.quota)
     let (info, tag) = (try view.info(), StoreTag(store.name))
     while let record = records.popLast() {
       let device = SyncDevice(record, try view.local(record.id), in: info, of: tag)

@@ -93,9 +93,7 @@ package final class AdministrationJobs: Sendable {
       say { $0.member("finding", line) }
     }
 
-    private func say(_ write: (inout JSONWriter) -> Void) {
-      lines?.yield(JSONWriter.object(write))
-    }
+    private func say(_ write: (inout JSONWriter) -> Void) { lines?.yield(JSONWriter.object(write)) }
   }
 
   private struct Kept {
@@ -122,9 +120,7 @@ package final class AdministrationJobs: Sendable {
   var all: [Job] { kept.withLock { $0.jobs.reversed() } }
 
   /// A job; nil if it is not remembered.
-  func job(_ id: String) -> Job? {
-    kept.withLock { $0.jobs.first { $0.id.equalsBytes(of: id) } }
-  }
+  func job(_ id: String) -> Job? { kept.withLock { $0.jobs.first { $0.id.equalsBytes(of: id) } } }
 
   /// Starts work that continues after the answer.
   /// - Parameter lines: receives what the work reports, and its end.
@@ -172,9 +168,7 @@ package final class AdministrationJobs: Sendable {
   }
 
   /// Cancels a job, unless it has ended. It ends as soon as its work notices.
-  func cancel(_ id: String) {
-    kept.withLock { $0.jobs.last?.id == id ? $0.cancel : nil }?()
-  }
+  func cancel(_ id: String) { kept.withLock { $0.jobs.last?.id == id ? $0.cancel : nil }?() }
 
   /// Refuses further work, cancels a job of ``start(_:reportingTo:_:)`` that is running, and waits for its end.
   package func stop() async {
@@ -189,17 +183,13 @@ package final class AdministrationJobs: Sendable {
   /// Notes a new job.
   /// - Parameter start: notes how it is cancelled, and the task of a job that continues after the answer, so that neither
   ///   ``stop()`` nor ``cancel(_:)`` can miss it.
-  private func begin(
-    _ kind: Kind, _ start: (_ id: String, inout Kept) -> Void
-  ) throws -> Job {
+  private func begin(_ kind: Kind, _ start: (_ id: String, inout Kept) -> Void) throws -> Job {
     let job = Job(id: RequestRouter.requestID(), kind: kind, startedAt: now())
     try kept.withLock { kept in
       guard !kept.isStopping else {
         throw Problem(.serviceUnavailable, "unavailable", "The server is stopping")
       }
-      guard !kept.jobs.contains(where: { $0.state == .running }) else {
-        throw Problem.jobRunning
-      }
+      guard !kept.jobs.contains(where: { $0.state == .running }) else { throw Problem.jobRunning }
       if kept.jobs.count >= Self.maximumKept { kept.jobs.removeFirst() }
       kept.jobs.append(job)
       kept.running = nil
@@ -209,9 +199,7 @@ package final class AdministrationJobs: Sendable {
   }
 
   /// - Returns: the error if the work failed.
-  private func perform(
-    _ report: Report, _ work: Administration.Work
-  ) async -> (any Error)? {
+  private func perform(_ report: Report, _ work: Administration.Work) async -> (any Error)? {
     let outcome: Outcome
     var failure: (any Error)?
     do { outcome = try await work(report) } catch {

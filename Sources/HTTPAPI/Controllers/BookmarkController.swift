@@ -66,9 +66,7 @@ struct BookmarkController: Sendable {
         try await hotels.bookmark(
           addition, in: store.name, condition: condition, as: call.writeContext, answer: answer)
       }
-    } catch {
-      throw HotelLookUp.refusal(error, instead: failure)
-    }
+    } catch { throw HotelLookUp.refusal(error, instead: failure) }
   }
 
   /// Removes the bookmark that the path names.
@@ -85,9 +83,7 @@ struct BookmarkController: Sendable {
   private static func answer(_ outcome: BookmarkOutcome, in store: WrittenStore) -> WriteAnswer {
     let (bookmark, isCreated) = (outcome.bookmark, outcome.effect == .created)
     var fields = HTTPFields.tagged(EntityTags.tag(bookmark.revision.description, of: store.name))
-    if isCreated {
-      fields[.location] = store.path + "/bookmarks/" + bookmark.id.text.urlSegment
-    }
+    if isCreated { fields[.location] = store.path + "/bookmarks/" + bookmark.id.text.urlSegment }
     return .json(isCreated ? .created : .ok, headers: fields) { writer in
       bookmark.appendMembers(to: &writer, isReplaced: outcome.effect == .replaced)
     }
@@ -104,8 +100,6 @@ struct BookmarkController: Sendable {
       return try await .written(as: { WriteAnswer(.ok, body: $0.bytes) }) { [batch] answer in
         try await hotels.change(batch, in: store.name, as: call.writeContext, answer: answer)
       }
-    } catch {
-      throw HotelLookUp.refusal(error, instead: failure)
-    }
+    } catch { throw HotelLookUp.refusal(error, instead: failure) }
   }
 }

@@ -135,9 +135,7 @@ extension Route {
   static func couch(
     _ method: HTTPRequest.Method, _ path: String,
     _ run: @escaping @Sendable (Call, Principal) async throws -> Response
-  ) -> Route {
-    Route(method, "/couch" + path, access: .signedIn, run: run)
-  }
+  ) -> Route { Route(method, "/couch" + path, access: .signedIn, run: run) }
 
   /// A route below `/couch` for the administrator; 403 for others.
   static func couchAdministrator(

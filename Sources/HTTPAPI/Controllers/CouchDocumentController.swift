@@ -27,8 +27,7 @@ struct CouchDocumentController: Sendable {
   private func read(_ call: Call, _ store: CouchStore) async throws -> Response {
     let parameters = try call.couchParameters()
     switch try DocumentName(reading: call) {
-    case .local(let id):
-      return .couch(try await store.read { try await $0.local(id) })
+    case .local(let id): return .couch(try await store.read { try await $0.local(id) })
     case .document(let id):
       let query = try DocumentQuery(parameters)
       if let wanted = try OpenRevisions.parameter(parameters) {
@@ -147,8 +146,7 @@ struct CouchDocumentController: Sendable {
   }
 
   private func copy(_ call: Call, _ store: CouchStore) async throws -> Response {
-    let base = try BaseRevision(
-      query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
+    let base = try BaseRevision(query: call.couchParameters()["rev"], ifMatch: call[.ifMatch])
     let (source, target) = (try DocumentName(reading: call), try CopyTarget(call))
     let answer = try await store.write(creating: false) { database in
       try await database.copy(source, revision: base.revision, to: target)

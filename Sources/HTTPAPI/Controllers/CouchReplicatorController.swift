@@ -131,9 +131,7 @@ struct CouchReplicatorController: Sendable {
   }
 
   /// An answer that begins before its replication ends. Line ends, which JSON may begin with, keep the connection open.
-  static func late(
-    _ outcome: LateValue<Result<JSONObject, ReplicationReply.Failure>>
-  ) -> Response {
+  static func late(_ outcome: LateValue<Result<JSONObject, ReplicationReply.Failure>>) -> Response {
     var fields = Response.couchFields
     fields[.contentType] = "application/json"
     fields[.accelBuffering] = "no"

@@ -29,9 +29,7 @@ struct DeliveryController: Sendable {
   private func database(
     _ query: QueryParameters, _ call: Call, _ person: Principal
   ) async throws -> CouchStore {
-    guard let text = query["list"] else {
-      return databases.own(of: person, as: call.writeContext)
-    }
+    guard let text = query["list"] else { return databases.own(of: person, as: call.writeContext) }
     guard person.kind == .user, let id = AccountID(text) else { throw Problem.notFound }
     return try await databases.list(id, for: person, as: call.writeContext)
   }
@@ -107,9 +105,7 @@ struct DeliveryController: Sendable {
 
   private func explain(_ call: Call, _ person: Principal) async throws -> Response {
     let query = try call.query("list", "id", "rev", "device")
-    guard let text = query["id"] else {
-      throw Problem.invalidParameter("id must name a document")
-    }
+    guard let text = query["id"] else { throw Problem.invalidParameter("id must name a document") }
     let (id, revision) = (try DocumentID(text), try query["rev"].map { try RevisionID($0) })
     let store: CouchStore
     do { store = try await database(query, call, person) } catch let error as ServiceError

@@ -77,9 +77,7 @@ struct InvitationController: Sendable {
       Route(.get, "/v1/blocked", access: .person, answer: .uncached) { call, person in
         let names = person.kind == .user ? try await lists.blockedInviters(of: person.id) : []
         return .json { writer in
-          writer.objects("blocked", of: names) { name, writer in
-            writer.person(name)
-          }
+          writer.objects("blocked", of: names) { name, writer in writer.person(name) }
         }
       },
       Route(.delete, "/v1/blocked/{username}", access: .person, answer: .kept) { call, person in

@@ -153,8 +153,7 @@ struct ListContentController: Sendable {
     _ call: Call, _ list: AccountID, _ person: Principal
   ) async throws -> Response {
     let note = try await drafts.note(try call.parameter("title"), of: list, for: person)
-    let tag =
-      note.isDraft ? EntityTags.tag(note, draftOf: person.id) : note.revision.description
+    let tag = note.isDraft ? EntityTags.tag(note, draftOf: person.id) : note.revision.description
     let fields = HTTPFields.tagged(tag)
     if let answer = try call.notModified(tag, fields) { return answer }
     return .json(headers: fields) { $0.note(note) }
@@ -217,8 +216,7 @@ struct ListContentController: Sendable {
     fields[.vary] = "Accept-Encoding"
     if let answer = try call.notModified(page.tag, fields) { return answer }
     let names = try await adders(of: page.bookmarks.map(\.id), on: list)
-    return try await .packed(
-      page.added { names[$0] }.bytes, headers: .tagged(page.tag), for: call)
+    return try await .packed(page.added { names[$0] }.bytes, headers: .tagged(page.tag), for: call)
   }
 
   /// Answers one bookmark of a list with the person's own draft applied.
@@ -243,9 +241,7 @@ struct ListContentController: Sendable {
   }
 
   /// The names of those who added the bookmarks, as far as they are still members of the list.
-  private func adders(
-    of ids: [HotelID], on list: AccountID
-  ) async throws -> [HotelID: String] {
+  private func adders(of ids: [HotelID], on list: AccountID) async throws -> [HotelID: String] {
     let authors = try await hotels.adders(of: ids, in: .list(list))
     let users = authors.values.compactMap(\.user)
     let names = try await lists.directory.names(of: users, on: list)

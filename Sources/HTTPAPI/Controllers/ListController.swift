@@ -64,9 +64,7 @@ struct ListController: Sendable {
     let page = try await lists.lists(of: person.id, after: after, limit: limit)
     let url = address.url(for: call)
     return .json { writer in
-      writer.objects("lists", of: page.lists) { list, writer in
-        writer.list(list, at: url)
-      }
+      writer.objects("lists", of: page.lists) { list, writer in writer.list(list, at: url) }
       if !page.damaged.isEmpty {
         writer.array("damaged", of: page.damaged) { list, writer in writer.string(list.text) }
       }

@@ -41,9 +41,7 @@ struct ListDraftController: Sendable {
   }
 
   /// Saves a bookmark, or its removal, as a draft.
-  func saveBookmark(
-    _ call: Call, _ list: WrittenList, isRemoved: Bool
-  ) async throws -> Response {
+  func saveBookmark(_ call: Call, _ list: WrittenList, isRemoved: Bool) async throws -> Response {
     let id = try call.hotelID()
     let (base, condition) = (try call.base(), try RevisionCondition(call))
     guard !isRemoved else {
@@ -108,9 +106,7 @@ struct ListDraftController: Sendable {
 
   /// Saves a note, or its removal, as a draft.
   /// - Parameter markdown: the note's text; nil to remove the note.
-  func saveNote(
-    _ markdown: String?, _ call: Call, _ list: WrittenList
-  ) async throws -> Response {
+  func saveNote(_ markdown: String?, _ call: Call, _ list: WrittenList) async throws -> Response {
     let title = try call.parameter("title")
     let (base, condition) = (try call.base(), try RevisionCondition(call))
     if markdown == nil { _ = try await note(title, of: list.id, for: list.writer) }
@@ -121,9 +117,7 @@ struct ListDraftController: Sendable {
 
   /// A list's note, with the person's own draft applied.
   /// - Throws: 404 if they see no note.
-  func note(
-    _ title: String, of list: AccountID, for person: Principal
-  ) async throws -> ListNote {
+  func note(_ title: String, of list: AccountID, for person: Principal) async throws -> ListNote {
     var note = try await lists.note(title, of: list)
     if let draft = try await lists.draft(.note(title), on: list, of: person.id) {
       note = draft.note(over: note)
@@ -132,9 +126,7 @@ struct ListDraftController: Sendable {
     return note
   }
 
-  private func requireBookmark(
-    _ id: HotelID, _ list: WrittenList
-  ) async throws {
+  private func requireBookmark(_ id: HotelID, _ list: WrittenList) async throws {
     let draft = try await lists.draft(.bookmark(id), on: list.id, of: list.writer.id)
     if let draft, draft.content != nil { return }
     guard draft == nil, try await hotels.bookmark(id, in: list.store.name) != nil else {
@@ -159,20 +151,17 @@ struct ListDraftController: Sendable {
     let id = try await call.listID(for: person, in: lists)
     try await lists.requireWriter(person.id, of: id)
     return try await .written(as: Self.answer) { answer in
-      try await lists.publish(
-        subject, on: id, of: person.id, as: call.writeContext, answer: answer)
+      try await lists.publish(subject, on: id, of: person.id, as: call.writeContext, answer: answer)
     }
   }
 
   @Sendable private static func answer(_ publication: Publication) -> WriteAnswer {
     switch publication {
     case .bookmark(let bookmark?):
-      return WriteAnswer(
-        .ok, headers: .tagged(bookmark.revision.description), body: bookmark.bytes)
+      return WriteAnswer(.ok, headers: .tagged(bookmark.revision.description), body: bookmark.bytes)
     case .note(let note?):
       return .json(.ok, headers: .tagged(note.revision.description)) { $0.note(note) }
-    case .bookmark(nil), .note(nil):
-      return .json(.ok, headers: [:]) { $0.member("deleted", true) }
+    case .bookmark(nil), .note(nil): return .json(.ok, headers: [:]) { $0.member("deleted", true) }
     }
   }
 
@@ -194,9 +183,7 @@ struct ListDraftController: Sendable {
 
 extension Call {
   /// Whether a write is a draft, which only its author sees.
-  func isDraft() throws -> Bool {
-    try query("draft", "base").isSet("draft")
-  }
+  func isDraft() throws -> Bool { try query("draft", "base").isSet("draft") }
 
   /// The revision that the author of a change has seen: the list's, or of a draft also the draft's.
   func base() throws -> ListDraft.Base {

@@ -24,9 +24,7 @@ struct MeController: Sendable {
         let body = try await call.json(.small)
         guard body.kind == .object, body.count == 1, let name = body["displayName"],
           name.kind == .null || name.string != nil
-        else {
-          throw Problem.badRequest("The body must have displayName alone, a string or null")
-        }
+        else { throw Problem.badRequest("The body must have displayName alone, a string or null") }
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await accounts.setDisplayName(
             name.string, of: person, as: call.writeContext, answer: answer)
@@ -42,9 +40,7 @@ struct MeController: Sendable {
         return try await .written(as: WriteAnswer.noContent) { answer in
           try await accounts.undoAdoption(
             of: guest, by: person, as: call.writeContext, answer: answer
-          ) {
-            try await hotels.undoAdoption(of: guest, in: person.store, as: call.writeContext)
-          }
+          ) { try await hotels.undoAdoption(of: guest, in: person.store, as: call.writeContext) }
         }
       },
       Route(
@@ -115,8 +111,7 @@ struct MeController: Sendable {
     }
     let handsOn = handling == "handOn"
     if person.kind == .user {
-      try await lists.settleOwned(
-        by: person.id, handingOn: handsOn, as: call.writeContext)
+      try await lists.settleOwned(by: person.id, handingOn: handsOn, as: call.writeContext)
     }
     try await accounts.erase(person, handingListsOn: handsOn)
     // The account is already gone. If telling the other members' devices fails now, it happens later.

@@ -15,9 +15,7 @@ struct ObserverController: Sendable {
   /// Gives each person their own store.
   let databases: CouchDatabaseAccess
 
-  var routes: [Route] {
-    [Route(.get, "/v1/changes", access: .person, run: observe)]
-  }
+  var routes: [Route] { [Route(.get, "/v1/changes", access: .person, run: observe)] }
 
   private func observe(_ call: Call, _ person: Principal) async throws -> Response {
     let query = try call.query("id", "type", "list", "since", "timeout")
@@ -46,17 +44,14 @@ struct ObserverController: Sendable {
     let account = person.kind == .user ? person.id : nil
     let since = call[.lastEventID].flatMap { $0.isEmpty ? nil : $0 } ?? query["since"] ?? "now"
     switch since {
-    case "now":
-      return try await .fromNow(lists, account: account, own: person.store, filter)
-    case "0":
-      return try await .fromStart(lists, account: account, own: person.store, filter)
+    case "now": return try await .fromNow(lists, account: account, own: person.store, filter)
+    case "0": return try await .fromStart(lists, account: account, own: person.store, filter)
     default:
       guard let token = ObserverToken(since) else {
         throw Problem.invalidParameter(
           "Last-Event-ID or since must be the id of an event of this stream, 0 or now")
       }
-      return try await .going(
-        on: token, lists, account: account, own: person.store, filter)
+      return try await .going(on: token, lists, account: account, own: person.store, filter)
     }
   }
 }

@@ -29,15 +29,11 @@ struct OperationController: Sendable {
   /// The whole, or with `part=app` what an app needs.
   private func readContract(_ call: Call) throws -> Response {
     let part = try call.query("part")["part"]
-    guard part == nil || part == "app" else {
-      throw Problem.invalidParameter("part must be app")
-    }
+    guard part == nil || part == "app" else { throw Problem.invalidParameter("part must be app") }
     return .text(part == nil ? contract : appContract, type: "application/yaml")
   }
 
   private func get(
     _ template: String, _ answer: @escaping @Sendable (Call) throws -> Response
-  ) -> Route {
-    Route(.get, template, access: .open, cost: .free) { call, _ in try answer(call) }
-  }
+  ) -> Route { Route(.get, template, access: .open, cost: .free) { call, _ in try answer(call) } }
 }

@@ -99,8 +99,7 @@ struct PhotoController: Sendable {
         try photo.append(Array(bytes[start..<min(start + Self.bytesAtOnce, bytes.count)]))
         try await Slice.giveWay()
       }
-      try call.reserve(
-        min(photo.upload.count, AttachmentLimits.heldBytes), beyond: &reserved)
+      try call.reserve(min(photo.upload.count, AttachmentLimits.heldBytes), beyond: &reserved)
       if photo.isFull {
         try await hotels.write(&photo, isLast: false, in: store.name, as: call.writeContext)
       }

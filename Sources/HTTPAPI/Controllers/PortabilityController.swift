@@ -52,8 +52,7 @@ struct PortabilityController: Sendable {
     let sections =
       [(name: ExportFormat.own, store: person.store)]
       + owned.map { (name: ExportFormat.list($0), store: StoreName.list($0)) }
-    var export = AccountExport(
-      of: account, made: now(), from: stores, sections, .ofBookmarks)
+    var export = AccountExport(of: account, made: now(), from: stores, sections, .ofBookmarks)
     let first = try await export.next() ?? []
     var fields: HTTPFields = [
       .contentType: Self.mediaType(for: call), .vary: "Accept, Accept-Encoding",

@@ -21,8 +21,7 @@ struct RemoteController: Sendable {
       },
       Route(.put, "/v1/sync", access: .person, answer: .uncached) { call, person in
         guard person.kind == .user, let name = person.username else { throw Self.guestRefused }
-        try await replications.setRemote(
-          try await call.json(.small), of: person.id, named: name)
+        try await replications.setRemote(try await call.json(.small), of: person.id, named: name)
         return try await status(call, person)
       },
       Route(.delete, "/v1/sync", access: .person, answer: .uncached) { _, person in

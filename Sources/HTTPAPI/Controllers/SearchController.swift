@@ -160,9 +160,7 @@ enum HotelJSON {
     try bytes(id: hotel.id, body: hotel.body.bytes, isBookmarked: isBookmarked)
   }
 
-  static func bytes(
-    id: HotelID, body: [UInt8], isBookmarked: Bool
-  ) throws -> [UInt8] {
+  static func bytes(id: HotelID, body: [UInt8], isBookmarked: Bool) throws -> [UInt8] {
     guard let outline = JSONOutline(body, in: body.indices), outline.isObject else {
       throw ServiceError(.integrity, "A hotel can't be read")
     }

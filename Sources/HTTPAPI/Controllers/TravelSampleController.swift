@@ -32,9 +32,7 @@ struct TravelSampleController: Sendable {
   /// A route that finds hotels.
   private func find(
     _ template: String, _ run: @escaping @Sendable (Call) async throws -> Response
-  ) -> Route {
-    Route(.get, template, access: .open) { call, _ in try await run(call) }
-  }
+  ) -> Route { Route(.get, template, access: .open) { call, _ in try await run(call) } }
 
   /// A route that begins a session.
   private func begin(
@@ -110,9 +108,7 @@ struct TravelSampleController: Sendable {
     return try await search.search(query)
   }
 
-  private func context(_ call: Call, has name: String) -> Bool {
-    call.arguments[name] != nil
-  }
+  private func context(_ call: Call, has name: String) -> Bool { call.arguments[name] != nil }
 
   private static let searchContext =
     "FTS search - scoped to: inventory.hotel within fields address,city,state,country,name,description"

@@ -40,8 +40,7 @@ struct AttachmentReceiver {
   /// Adds the next bytes of the present attachment.
   private mutating func append(_ bytes: [UInt8]) async throws {
     try upload.append(bytes)
-    try call.reserve(
-      heldBytes + min(upload.count, AttachmentLimits.heldBytes), beyond: &reserved)
+    try call.reserve(heldBytes + min(upload.count, AttachmentLimits.heldBytes), beyond: &reserved)
     if upload.isFull { try await write(isLast: false) }
     try await Slice.giveWay()
   }
@@ -66,9 +65,7 @@ struct AttachmentReceiver {
   }
 
   /// Removes what was written of the attachments, after a failure.
-  func discard() async {
-    await store.discard(begun + [upload])
-  }
+  func discard() async { await store.discard(begun + [upload]) }
 
   // A document with the attachments that follow it, `multipart/related`.
   //

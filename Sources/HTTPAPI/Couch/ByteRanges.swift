@@ -45,14 +45,12 @@ enum ByteRanges: Equatable {
     let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
     switch (number(parts[0]), number(parts[1])) {
-    case (let first?, nil) where parts[1].isEmpty:
-      return min(first, length)..<length
+    case (let first?, nil) where parts[1].isEmpty: return min(first, length)..<length
     case (let first?, let last?):
       guard first <= last else { return 0..<0 }
       let start = min(first, length)
       return start..<max(start, min(last, length - 1) + 1)
-    case (nil, let count?) where parts[0].isEmpty:
-      return max(0, length - count)..<length
+    case (nil, let count?) where parts[0].isEmpty: return max(0, length - count)..<length
     default: return nil
     }
   }

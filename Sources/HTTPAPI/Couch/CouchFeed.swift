@@ -83,9 +83,7 @@ struct CouchFeed: Sendable {
   }
 
   /// The answer's content type.
-  var contentType: String {
-    kind == .eventsource ? "text/event-stream" : "application/json"
-  }
+  var contentType: String { kind == .eventsource ? "text/event-stream" : "application/json" }
 
   /// The bytes before the rows.
   var opening: [UInt8] { isArray ? ChangesPage.opening : [] }
@@ -103,9 +101,7 @@ struct CouchFeed: Sendable {
   }
 
   /// A heartbeat.
-  var beat: [UInt8] {
-    kind == .eventsource ? Array("event: heartbeat\ndata: \n\n".utf8) : [0x0A]
-  }
+  var beat: [UInt8] { kind == .eventsource ? Array("event: heartbeat\ndata: \n\n".utf8) : [0x0A] }
 
   /// The bytes after the rows.
   func closing(_ page: ChangesPage) -> [UInt8] {

@@ -34,9 +34,7 @@ private struct CouchParts: LongAnswerForm {
       answer = try await store.read { database in try await database.answer(rest) }
     }
     isSent = true
-    guard answer.rest == nil else {
-      return LongAnswerPart(pieces: answer.pieces, following: .more)
-    }
+    guard answer.rest == nil else { return LongAnswerPart(pieces: answer.pieces, following: .more) }
     return LongAnswerPart(pieces: answer.pieces + end, following: .nothing, closing: [])
   }
 }

@@ -76,8 +76,7 @@ extension ServiceError {
   static func missing(_ right: CouchRole.Right) -> ServiceError {
     switch right {
     case .use: noDatabase
-    case .design, .compact, .purge:
-      ServiceError(.forbidden, "You are not a db or server admin.")
+    case .design, .compact, .purge: ServiceError(.forbidden, "You are not a db or server admin.")
     case .secure: notAdministrator
     }
   }

@@ -16,16 +16,13 @@ extension Response {
     var fields = couchFields
     if let revision = answer.revision { fields[.eTag] = "\"\(revision)\"" }
     if let location { fields[.location] = location }
-    return .inPieces(
-      answer.pieces, status: answer.outcome.status, type: type, headers: fields)
+    return .inPieces(answer.pieces, status: answer.outcome.status, type: type, headers: fields)
   }
 
   /// `{"ok":true}`.
   static func couchDone(
     _ status: HTTPResponse.Status = .ok, headers: HTTPFields = couchFields
-  ) -> Response {
-    .json(status, headers: headers) { $0.member("ok", true) }
-  }
+  ) -> Response { .json(status, headers: headers) { $0.member("ok", true) } }
 
   /// The answer to a write of a document or of one of its attachments. As in CouchDB the answer to `batch=ok` has no
   /// revision, although the document is already written here.

@@ -90,9 +90,7 @@ struct CouchStore: Sendable {
 
   /// Checks a right before anything is read of the request's body.
   /// - Throws: the errors of ``write(needing:creating:_:)``.
-  func require(_ right: CouchRole.Right) async throws {
-    try await read(needing: right) { _ in }
-  }
+  func require(_ right: CouchRole.Right) async throws { try await read(needing: right) { _ in } }
 
   /// Creates the caller's own store.
   /// - Throws: 412 `file_exists` if it exists.

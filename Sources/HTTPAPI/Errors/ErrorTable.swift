@@ -183,8 +183,7 @@ enum ErrorTable {
 extension HTTPResponse.Status {
   /// A status with its usual phrase. A status made of a number alone has none.
   static func named(_ code: Int) -> HTTPResponse.Status {
-    HTTPResponse.Status(
-      code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
+    HTTPResponse.Status(code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
   }
 }
 
@@ -202,8 +201,7 @@ extension Problem {
   /// The answer's header fields, without its length.
   func fields(in dialect: Dialect) -> HTTPFields {
     var fields = headers
-    fields[.contentType] =
-      dialect == .couch ? "application/json" : "application/problem+json"
+    fields[.contentType] = dialect == .couch ? "application/json" : "application/problem+json"
     fields[.cacheControl] = "no-store"
     return fields
   }
@@ -275,8 +273,7 @@ extension Problem {
       self.init(
         .methodNotAllowed, "method_not_allowed", "There is no such method",
         headers: [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, COPY, OPTIONS"])
-    case .malformed:
-      self.init(.badRequest, "bad_request", "The request is no HTTP/1.1 (RFC 9112)")
+    case .malformed: self.init(.badRequest, "bad_request", "The request is no HTTP/1.1 (RFC 9112)")
     case .overloaded:
       self.init(
         .serviceUnavailable, "overloaded", "The server has more to do than it can; try again soon",

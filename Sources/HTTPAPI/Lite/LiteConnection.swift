@@ -189,9 +189,7 @@ final class LiteConnection: Sendable {
 
   /// Reads a frame, in slices.
   /// - Parameter count: the bytes that are held besides those of the frames.
-  private func read(
-    _ frame: [UInt8], besides count: Int
-  ) async throws -> BLIPConnection.Event? {
+  private func read(_ frame: [UInt8], besides count: Int) async throws -> BLIPConnection.Event? {
     try blip.withLock { blip throws(BLIPError) in try blip.receive(frame) }
     var paid = frame.count * Call.mostUnpacked
     while true {

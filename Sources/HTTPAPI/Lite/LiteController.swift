@@ -24,8 +24,7 @@ struct LiteController: Sendable {
 
   private func open(_ call: Call, _ caller: Principal) async throws -> Response {
     try authentication.checkOriginOfUpgrade(call)
-    var store = try await databases.store(
-      call.parameter("db"), for: caller, as: call.writeContext)
+    var store = try await databases.store(call.parameter("db"), for: caller, as: call.writeContext)
     // Its answers are not built in one piece.
     store.reservation = nil
     try await store.require(.use)
@@ -40,8 +39,7 @@ struct LiteController: Sendable {
     let connection = LiteConnection(
       session, with: store, as: caller, authentication: authentication,
       reservation: call.context.reservation)
-    return try feeds.response(
-      connection, to: call, from: store, handshake.fields(name))
+    return try feeds.response(connection, to: call, from: store, handshake.fields(name))
   }
 }
 

@@ -13,9 +13,7 @@ extension Response {
   /// A JSON answer. By default caches have to validate it before each use (`no-cache`).
   static func json(
     _ bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
-  ) -> Response {
-    .inPieces([bytes], status: status, type: "application/json", headers: headers)
-  }
+  ) -> Response { .inPieces([bytes], status: status, type: "application/json", headers: headers) }
 
   /// An answer that may be long. Each piece is freed when it is written, as fast as the client reads.
   static func inPieces(
@@ -46,9 +44,7 @@ extension Response {
   static func json(
     _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:],
     _ write: (inout JSONWriter) throws -> Void
-  ) rethrows -> Response {
-    .json(try JSONWriter.object(write), status: status, headers: headers)
-  }
+  ) rethrows -> Response { .json(try JSONWriter.object(write), status: status, headers: headers) }
 
   /// An answer without a body.
   static func empty(_ status: HTTPResponse.Status, headers: HTTPFields = [:]) -> Response {

@@ -123,9 +123,7 @@ struct Authentication: Sendable {
 
   /// Whether a cookie is valid only with an `Origin`, which browsers send with every write. CouchDB's replicator logs in
   /// with a cookie and sends none.
-  private static func needsOrigin(_ call: Call) -> Bool {
-    isWrite(call) && call.dialect != .couch
-  }
+  private static func needsOrigin(_ call: Call) -> Bool { isWrite(call) && call.dialect != .couch }
 
   private static let otherOrigin = Problem(
     .forbidden, "forbidden", "Writes from this origin are not allowed")

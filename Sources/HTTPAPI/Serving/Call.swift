@@ -146,8 +146,7 @@ struct Call: Sendable {
   private func wantBody() throws(Problem) {
     guard let expectation = request.headers[.expect] else { return }
     guard expectation.trimmingSpaces.lowercased() == "100-continue" else {
-      throw Problem(
-        .expectationFailed, "invalid_header", "Expect must be 100-continue or absent")
+      throw Problem(.expectationFailed, "invalid_header", "Expect must be 100-continue or absent")
     }
     context.channel.triggerUserOutboundEvent(RequestEvent.bodyWanted, promise: nil)
   }
@@ -214,9 +213,7 @@ struct Call: Sendable {
       .filter { $0 != "\"" }
     guard parts.first == "application/json" || parts.first?.hasSuffix("+json") == true,
       charset.map({ ["utf-8", "utf8", "us-ascii"].contains($0) }) ?? true
-    else {
-      throw Self.notJSON
-    }
+    else { throw Self.notJSON }
   }
 
   private static let notJSON = Problem(

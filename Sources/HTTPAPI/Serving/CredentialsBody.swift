@@ -13,9 +13,7 @@ struct CredentialsBody: Sendable {
   /// Reads `{"username","password","guestToken"?,"cookie"?}`.
   /// - Throws: ``Problem`` 400 for a member that is missing or not a string.
   init(_ body: JSONNode) throws(Problem) {
-    guard body.kind == .object else {
-      throw Problem.badRequest("The body must be an object")
-    }
+    guard body.kind == .object else { throw Problem.badRequest("The body must be an object") }
     username = try Self.text("username", in: body)
     password = Secret(try Self.text("password", in: body))
     guestToken = try Self.guestToken(in: body)
@@ -25,9 +23,7 @@ struct CredentialsBody: Sendable {
   /// The member `cookie`; false if it is absent.
   /// - Throws: ``Problem`` 400 for a value that is no boolean, and for a body that is no object.
   static func isForCookie(_ body: JSONNode) throws(Problem) -> Bool {
-    guard body.kind == .object else {
-      throw Problem.badRequest("The body must be an object")
-    }
+    guard body.kind == .object else { throw Problem.badRequest("The body must be an object") }
     guard let member = body["cookie"] else { return false }
     guard let isForCookie = member.bool else {
       throw Problem.badRequest("cookie must be true or false")

@@ -31,9 +31,7 @@ package struct CrossOrigin: Sendable {
   }
 
   /// Whether pages of an origin may call with credentials.
-  func allows(_ origin: String) -> Bool {
-    origins.contains { $0.equalsBytes(of: origin) }
-  }
+  func allows(_ origin: String) -> Bool { origins.contains { $0.equalsBytes(of: origin) } }
 
   /// Whether a page of an origin may write with the session cookie: one of this server or of a listed origin.
   /// - Parameter authority: the host and port that the request was sent to.
@@ -45,9 +43,7 @@ package struct CrossOrigin: Sendable {
   }
 
   /// Whether pages of an origin may call with a token.
-  func allowsTokens(from origin: String) -> Bool {
-    allows(origin) || allowsAny && origin != "null"
-  }
+  func allowsTokens(from origin: String) -> Bool { allows(origin) || allowsAny && origin != "null" }
 
   /// Whether a request is a preflight, which browsers send before another request.
   static func isPreflight(_ request: HTTPRequest) -> Bool {

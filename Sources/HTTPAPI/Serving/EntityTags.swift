@@ -32,9 +32,7 @@ struct EntityTags: Sendable {
       if isWeak { tag = tag.dropFirst(2) }
       guard tag.count >= 2, tag.first == UInt8(ascii: "\""), tag.last == UInt8(ascii: "\""),
         !tag.dropFirst().dropLast().contains(UInt8(ascii: "\""))
-      else {
-        throw Problem.invalidHeader("\(name.canonicalName) must be * or quoted entity tags")
-      }
+      else { throw Problem.invalidHeader("\(name.canonicalName) must be * or quoted entity tags") }
       guard !(isWeak && strong) else { continue }
       tag = tag.dropFirst().dropLast()
       if strong { tag = tag.prefix { $0 != UInt8(ascii: "+") } }
@@ -45,9 +43,7 @@ struct EntityTags: Sendable {
   }
 
   /// Whether a tag, without quotation marks, is among them.
-  func matches(_ tag: String) -> Bool {
-    isAny || tags.contains { $0.equalsBytes(of: tag) }
-  }
+  func matches(_ tag: String) -> Bool { isAny || tags.contains { $0.equalsBytes(of: tag) } }
 
   /// An entity tag that no other person's body at the same URL has (RFC 9110, section 8.8.1). Equal revisions of two
   /// people may have been written at different times. `If-Match` compares only the state.

@@ -95,8 +95,7 @@ final class Feeds: Sendable {
     let channel = call.context.channel
     let subscription = Subscription(
       to: scope, waits: waits, for: store.reader(closing: { channel.close(promise: nil) }))
-    try add(
-      subscription, from: store.isAdministrators ? nil : call.address, as: store.principal)
+    try add(subscription, from: store.isAdministrators ? nil : call.address, as: store.principal)
     // Captures the subscription only. The channel may keep this closure longer than the answer, and the answer's end gives
     // the place back.
     DisconnectHandler.onDisconnect(of: channel) { subscription.end(.clientLeft) }

@@ -44,9 +44,7 @@ extension HTTPService {
       DeliveryController(
         databases: databases, subscriptions: stores.subscriptions, now: now
       ).routes,
-      RemoteController(
-        replications: replications, feeds: feeds, databases: databases
-      ).routes,
+      RemoteController(replications: replications, feeds: feeds, databases: databases).routes,
     ]
     return groups.flatMap { $0 }
   }

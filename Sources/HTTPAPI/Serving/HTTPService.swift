@@ -137,9 +137,7 @@ package struct HTTPService: Sendable {
   }
 
   /// Renews tokens by use.
-  var renewal: SessionRenewal {
-    SessionRenewal(accounts: accounts, address: address)
-  }
+  var renewal: SessionRenewal { SessionRenewal(accounts: accounts, address: address) }
 
   /// Carries out writes with options.
   var receipts: WriteReceipts {
@@ -165,9 +163,7 @@ package struct HTTPService: Sendable {
     do {
       try await search.checkReady()
       health.note(upstream: nil)
-    } catch {
-      health.note(upstream: error.reason)
-    }
+    } catch { health.note(upstream: error.reason) }
   }
 
   private func renewHealth(isDue: Bool, _ logger: Logger) {
@@ -175,8 +171,7 @@ package struct HTTPService: Sendable {
     if isDue {
       var failure: ServiceError?
       do { try engine.checkWritable() } catch {
-        failure =
-          ServiceError(error) ?? ServiceError(.unavailable, "The storage does not answer")
+        failure = ServiceError(error) ?? ServiceError(.unavailable, "The storage does not answer")
       }
       if let name = health.note(stores: failure), let failure {
         logger.error(

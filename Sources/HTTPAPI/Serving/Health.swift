@@ -41,9 +41,7 @@ package final class Health: Sendable {
   private let now: @Sendable () -> ContinuousClock.Instant
 
   /// - Parameter now: the clock.
-  package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
-    self.now = now
-  }
+  package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
   /// The number of renewals.
   package var renewalCount: Int { state.withLock { $0.renewals } }

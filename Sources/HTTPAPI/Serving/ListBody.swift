@@ -10,9 +10,7 @@ struct ListBody: Sendable {
   /// Takes a body.
   /// - Throws: ``Problem`` 400 for anything but an object, and for an unknown member.
   init(_ node: JSONNode, known: [String]) throws(Problem) {
-    guard node.kind == .object else {
-      throw Problem.badRequest("The body must be an object")
-    }
+    guard node.kind == .object else { throw Problem.badRequest("The body must be an object") }
     for member in node.members where !known.contains(where: { member.nameEquals($0) }) {
       throw Problem.badRequest("The body may have \(known.joined(separator: ", ")) alone")
     }
@@ -23,9 +21,7 @@ struct ListBody: Sendable {
   /// - Throws: ``Problem`` 400 for any other value.
   func text(_ name: String) throws(Problem) -> String? {
     guard let member = node[name] else { return nil }
-    guard let text = member.string else {
-      throw Problem.badRequest("\(name) must be a string")
-    }
+    guard let text = member.string else { throw Problem.badRequest("\(name) must be a string") }
     return text
   }
 

@@ -61,9 +61,7 @@ extension Call {
       try await filed?.append(held)
       held = []
     }
-    guard var filed else {
-      return .short(try await BulkRequest.read(held, limits: limits))
-    }
+    guard var filed else { return .short(try await BulkRequest.read(held, limits: limits)) }
     try await filed.append(held)
     let request = try filed.request()
     try reserve(request.longestPart, beyond: &reserved)
@@ -106,9 +104,7 @@ private struct FiledBulk {
     try LongBulkRequest(scanner) { [file] range in
       do throws(BodyFiles.Failure) {
         return try await file.read(range)
-      } catch {
-        throw Self.problem(error)
-      }
+      } catch { throw Self.problem(error) }
     }
   }
 

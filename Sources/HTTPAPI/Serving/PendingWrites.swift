@@ -84,9 +84,7 @@ package final class PendingWrites: Sendable {
   ///
   /// After ``settleSeconds`` it runs nevertheless.
   /// - Parameter guest: nil for a sign-up or log-in without a guest.
-  func settled<Value>(
-    _ guest: AccountID?, _ body: () async throws -> Value
-  ) async throws -> Value {
+  func settled<Value>(_ guest: AccountID?, _ body: () async throws -> Value) async throws -> Value {
     guard let guest else { return try await body() }
     state.withLock { Self.add(1, for: guest, to: &$0.settling) }
     defer { state.withLock { Self.add(-1, for: guest, to: &$0.settling) } }
@@ -125,8 +123,7 @@ package final class PendingWrites: Sendable {
 
   /// Waits as long as a condition about a guest holds, at most ``settleSeconds``.
   private func wait(for guest: AccountID, while isBusy: (State) -> Bool) async throws {
-    let (ends, end) = AsyncStream.makeStream(
-      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let watch = state.withLock { state in
       state.lastWatch += 1
       state.watching[guest, default: [:]][state.lastWatch] = end
@@ -178,9 +175,7 @@ package final class PendingWrites: Sendable {
       }
       if receipt != nil {
         guard state.settling[name.owner] == nil else { throw Self.full }
-        guard state.accepted[name.owner, default: 0] < Self.perPrincipal else {
-          throw Self.tooMany
-        }
+        guard state.accepted[name.owner, default: 0] < Self.perPrincipal else { throw Self.tooMany }
         guard state.byAddress[address, default: 0] < Self.total - state.acceptedCount else {
           throw Self.full
         }
@@ -253,9 +248,7 @@ package final class PendingWrites: Sendable {
   }
 
   /// Whether a write is being carried out or is accepted.
-  func contains(_ name: WriteReceipt.Name) -> Bool {
-    state.withLock { $0.entries[name] != nil }
-  }
+  func contains(_ name: WriteReceipt.Name) -> Bool { state.withLock { $0.entries[name] != nil } }
 
   /// Remembers the answer to a write that wrote nothing, if no store keeps it.
   func remember(_ receipt: ReceiptID, _ answer: KeptAnswer) {

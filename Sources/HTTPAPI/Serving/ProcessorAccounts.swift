@@ -36,9 +36,7 @@ package final class ProcessorAccounts: Sendable {
 
   /// The account of a caller. The administrator has one that doesn't depend on others at the same address.
   /// - Parameter address: the account of the caller's address.
-  package func account(
-    of principal: Principal, at address: ProcessorAccount
-  ) -> ProcessorAccount {
+  package func account(of principal: Principal, at address: ProcessorAccount) -> ProcessorAccount {
     guard principal.kind != .administrator, let parent = address.parent else {
       return account(.user(principal.id)) { ProcessorAccount() }
     }
@@ -69,9 +67,7 @@ package final class ProcessorAccounts: Sendable {
     return Work(own, in: seats, isCounted: false)
   }
 
-  private func account(
-    _ key: Key, _ make: () -> ProcessorAccount
-  ) -> ProcessorAccount {
+  private func account(_ key: Key, _ make: () -> ProcessorAccount) -> ProcessorAccount {
     table.withLockedValue { table in
       if let known = table.accounts[key] { return known }
       if table.accounts.count >= table.threshold { sweep(&table) }

@@ -88,8 +88,7 @@ extension RequestRouter: RequestAnswering {
     guard let processors else { return nil }
     guard !proxies.isEmpty, let peer = channel.remoteAddress?.ipAddress, proxies.contains(peer)
     else { return Work(account, in: processors.seats) }
-    let caller = proxies.caller(
-      peer: peer, forwarded: request.headers.value(of: .xForwardedFor))
+    let caller = proxies.caller(peer: peer, forwarded: request.headers.value(of: .xForwardedFor))
     return Work(processors.account(of: caller), in: processors.seats)
   }
 

@@ -201,9 +201,7 @@ package struct RequestRouter: HTTPResponder {
     if problem.status == .notFound, !isRouted {
       problem = methodProblem(for: request, in: dialect) ?? problem
     }
-    guard problem.status != .noContent else {
-      return .empty(.noContent, headers: problem.headers)
-    }
+    guard problem.status != .noContent else { return .empty(.noContent, headers: problem.headers) }
     let requestID = Self.requestID()
     problem.log(as: requestID, to: context.logger)
     var response = problem.response(in: dialect, requestID: requestID)
@@ -226,14 +224,10 @@ package struct RequestRouter: HTTPResponder {
   /// - Throws: ``Problem`` for an invalid target, host or transfer coding.
   static func checkHead(_ request: Request, in dialect: Problem.Dialect) throws(Problem) {
     if !isForServer(request) { try RequestTarget.check(request.uri.string, in: dialect) }
-    guard request.headers.count <= RequestLimits.headerFields else {
-      throw Problem(.headers)
-    }
+    guard request.headers.count <= RequestLimits.headerFields else { throw Problem(.headers) }
     guard let host = request.head.authority ?? request.headers[.hostField],
       !host.isEmpty, host.utf8.allSatisfy(isHostByte)
-    else {
-      throw Problem.invalidHeader("There must be one Host, a name or address with a port")
-    }
+    else { throw Problem.invalidHeader("There must be one Host, a name or address with a port") }
     if let coding = request.headers[.transferEncoding],
       coding.trimmingSpaces.lowercased() != "chunked"
     {

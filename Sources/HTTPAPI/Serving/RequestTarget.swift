@@ -82,10 +82,8 @@ enum RequestTarget {
             .badRequest, "invalid_uri", "\(what) has a % that two hex digits don't follow")
         }
         bytes.append(high << 4 | low)
-      case UInt8(ascii: "+") where plusIsSpace:
-        bytes.append(0x20)
-      default:
-        bytes.append(byte)
+      case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
+      default: bytes.append(byte)
       }
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {

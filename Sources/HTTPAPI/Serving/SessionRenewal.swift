@@ -13,9 +13,7 @@ struct SessionRenewal: Sendable {
 
   /// The request as the route gets it: if a renewal is due, without the conditions of a read.
   func prepared(_ call: Call, of principal: Principal) -> Call {
-    guard Self.isSuitable(call), accounts.isRenewalDue(principal) else {
-      return call
-    }
+    guard Self.isSuitable(call), accounts.isRenewalDue(principal) else { return call }
     return call.unconditional
   }
 

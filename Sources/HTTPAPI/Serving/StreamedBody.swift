@@ -33,9 +33,7 @@ struct StreamedBody: AsyncSequence, Sendable {
 
     fileprivate init(
       _ pieces: RequestBody.AsyncIterator, _ coding: ContentCoding, unpackingTo limit: Int?
-    ) {
-      (self.pieces, self.coding, self.limit) = (pieces, coding, limit)
-    }
+    ) { (self.pieces, self.coding, self.limit) = (pieces, coding, limit) }
 
     /// - Throws: ``Problem`` 400 for malformed gzip, 413 for gzip that unpacks to too much; the errors of the
     ///   connection.

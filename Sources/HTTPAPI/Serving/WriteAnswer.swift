@@ -24,9 +24,7 @@ struct WriteAnswer: Sendable {
   /// An answer with a JSON object. `write` writes its members.
   static func json(
     _ status: HTTPResponse.Status, headers: HTTPFields, _ write: (inout JSONWriter) -> Void
-  ) -> WriteAnswer {
-    WriteAnswer(status, headers: headers, body: JSONWriter.object(write))
-  }
+  ) -> WriteAnswer { WriteAnswer(status, headers: headers, body: JSONWriter.object(write)) }
 
   /// Makes the answer from a kept one.
   init(_ kept: KeptAnswer) {
@@ -49,8 +47,7 @@ struct WriteAnswer: Sendable {
 
   /// The answer in the form that is sent.
   var response: Response {
-    body.isEmpty
-      ? .empty(status, headers: headers) : .json(body, status: status, headers: headers)
+    body.isEmpty ? .empty(status, headers: headers) : .json(body, status: status, headers: headers)
   }
 }
 
@@ -63,9 +60,7 @@ extension Response {
   static func written<Outcome: Sendable>(
     as encode: @escaping @Sendable (Outcome) -> WriteAnswer,
     _ useCase: (_ answer: @escaping Answering<Outcome>) async throws -> Outcome
-  ) async throws -> Response {
-    encode(try await useCase { encode($0).kept }).response
-  }
+  ) async throws -> Response { encode(try await useCase { encode($0).kept }).response }
 
   /// A short answer as a value; without its body if that is not JSON.
   func collected() async throws -> WriteAnswer {

@@ -51,13 +51,9 @@ struct WriteOptions: Sendable {
   /// - Returns: the call with its body, the number of bytes (nil for a body that was not read), and a digest of the
   ///   method, the target, the conditions and the body, which identifies the request.
   /// - Throws: ``Problem`` 413 for a body of unknown length that is too long.
-  func read(
-    _ call: Call
-  ) async throws -> (call: Call, bodyBytes: Int?, digest: [UInt8]) {
+  func read(_ call: Call) async throws -> (call: Call, bodyBytes: Int?, digest: [UInt8]) {
     var digest = SHA256()
-    func add(_ part: String) {
-      digest.update(data: Array("\(part.utf8.count):\(part);".utf8))
-    }
+    func add(_ part: String) { digest.update(data: Array("\(part.utf8.count):\(part);".utf8)) }
     add(call.request.method.rawValue)
     add(call.request.uri.string)
     for name in [HTTPField.Name.ifMatch, .ifNoneMatch, .contentEncoding] { add(call[name] ?? "") }

@@ -61,8 +61,7 @@ struct WriteReceipts: Sendable {
   /// Answers a write when it is done.
   private func answer(_ write: Write, hasKey: Bool) async throws -> Response {
     guard hasKey else { return try await write.route.run(write.call, write.principal) }
-    _ = try await pending.begin(
-      write.name, write.request, receipt: nil, from: write.call.address)
+    _ = try await pending.begin(write.name, write.request, receipt: nil, from: write.call.address)
     defer { pending.end(write.name) }
     if let earlier = try await earlier(write) { return earlier }
     return try await carryOut(write).response
@@ -107,16 +106,12 @@ struct WriteReceipts: Sendable {
 
   /// Accepts a write.
   /// - Parameter mayBeKnown: whether it may have been carried out before.
-  private func accept(
-    _ write: Write, bodyBytes: Int, mayBeKnown: Bool
-  ) async throws -> Response {
+  private func accept(_ write: Write, bodyBytes: Int, mayBeKnown: Bool) async throws -> Response {
     let reservation = write.call.context.reservation?.detached()
     guard reservation?.reserveBody(bodyBytes) ?? true else { throw Problem(.overloaded) }
     let id = ReceiptID(of: write.name, list: write.list, at: now())
     let address = write.call.address
-    if let known = try await pending.begin(
-      write.name, write.request, receipt: id, from: address)
-    {
+    if let known = try await pending.begin(write.name, write.request, receipt: id, from: address) {
       return Self.accepted(known)
     }
     do {
@@ -240,9 +235,7 @@ struct WriteReceipts: Sendable {
   ///
   /// A write that is neither pending nor committed is lost: the process that accepted it has stopped. Another server may
   /// still carry it out for ``StoreLimits/acceptedDecidedSeconds``.
-  func state(
-    of id: ReceiptID, _ principal: Principal
-  ) async throws -> State? {
+  func state(of id: ReceiptID, _ principal: Principal) async throws -> State? {
     if pending.contains(id.name) { return .pending }
     // Read before the stores: a write that is committed after the look into them is still within the limit then.
     let age = (now().milliseconds - id.issued.milliseconds) / 1_000

@@ -13,9 +13,7 @@ struct WrittenStore: Sendable {
 
 extension WrittenStore {
   /// A person's own store, which needs no second check: valid credentials are enough.
-  init(of person: Principal) {
-    self.init(name: person.store, path: "/v1") {}
-  }
+  init(of person: Principal) { self.init(name: person.store, path: "/v1") {} }
 }
 
 /// A list that a request writes to, and the writer.

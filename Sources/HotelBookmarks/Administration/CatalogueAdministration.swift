@@ -77,9 +77,7 @@ package enum CatalogueAdministration {
 
   /// Puts the database's catalogue into a directory, or the program's own if the database has none: what an import there
   /// replaces.
-  private static func prepareScratch(
-    _ data: String, from location: StorageLocation
-  ) async throws {
+  private static func prepareScratch(_ data: String, from location: StorageLocation) async throws {
     try await StorageAssembly.with(location) { storage, _ in
       let shared = storage.sharedCatalogue(in: data)
       guard try await shared?.catchUp().version == nil else { return }

@@ -57,15 +57,11 @@ struct UnpackedPieces: AsyncSequence, Sendable {
         let reader = try GzipReader()
         try append(first, to: reader)
         self.reader = reader
-      } catch {
-        throw Self.refusal(error)
-      }
+      } catch { throw Self.refusal(error) }
       return try await next()
     }
 
-    private mutating func append(
-      _ bytes: [UInt8], to reader: GzipReader
-    ) throws(CompressionError) {
+    private mutating func append(_ bytes: [UInt8], to reader: GzipReader) throws(CompressionError) {
       packed += bytes.count
       reader.limit = Swift.max(UnpackedPieces.leastLimit, packed * UnpackedPieces.mostUnpacked)
       try reader.append(bytes)

@@ -68,17 +68,13 @@ package enum BackupAdministration {
   /// - Throws: the errors of ``perform(_:_:_:)``.
   package static func backUp(
     _ location: StorageLocation, to path: String, _ report: Report
-  ) async throws -> Outcome {
-    try await perform(.backup(to: absolute(path)), location, report)
-  }
+  ) async throws -> Outcome { try await perform(.backup(to: absolute(path)), location, report) }
 
   /// Repairs all stores of a data directory or a database.
   /// - Throws: the errors of ``perform(_:_:_:)``.
   package static func repair(
     _ location: StorageLocation, _ report: Report
-  ) async throws -> Outcome {
-    try await perform(.repair, location, report)
-  }
+  ) async throws -> Outcome { try await perform(.repair, location, report) }
 
   /// Replaces the damaged file of one store of a data directory; see ``StoreBackups/replace(_:from:_:)``.
   /// - Throws: the errors of ``perform(_:_:_:)``.

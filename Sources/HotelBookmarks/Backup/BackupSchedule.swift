@@ -123,9 +123,7 @@ final class BackupTimes: Sendable {
   init(period: Int64) { self.period = period }
 
   /// Notes the time of the newest whole backup, nil if there is none.
-  func note(_ time: Timestamp?) {
-    newest.withLock { $0 = (time?.milliseconds ?? 0) / 1_000 }
-  }
+  func note(_ time: Timestamp?) { newest.withLock { $0 = (time?.milliseconds ?? 0) / 1_000 } }
 
   var samples: [PrometheusSample] {
     guard let newest = newest.withLock({ $0 }) else { return [] }

@@ -32,11 +32,9 @@ struct DatabaseWork: Sendable {
       return try await requireKept().add {
         try await DatabaseBackups.backUp(address, to: $0, report)
       }
-    case .backup(let path?):
-      return try await DatabaseBackups.backUp(address, to: path, report)
+    case .backup(let path?): return try await DatabaseBackups.backUp(address, to: path, report)
     case .verification: return .init(try await DatabaseBackups.verify(address, report))
-    case .backupVerification(let name):
-      return try await requireKept().verify(name, report.reporter)
+    case .backupVerification(let name): return try await requireKept().verify(name, report.reporter)
     case .repair: return .init(try await DatabaseBackups.repair(location, report))
     case .replacement: throw Self.oneStore
     }

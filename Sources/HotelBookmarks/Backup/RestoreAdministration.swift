@@ -19,8 +19,7 @@ package enum RestoreAdministration {
     _ backup: String, to location: StorageLocation, erasures: [String],
     _ report: BackupAdministration.Report
   ) async throws -> (lines: [String], isDamaged: Bool) {
-    let newer = try await Erasures(
-      erasures, passwordFile: location.databasePasswordFile, report)
+    let newer = try await Erasures(erasures, passwordFile: location.databasePasswordFile, report)
     if let address = try location.databaseAddress() {
       return try await restore(
         BackupAdministration.absolute(backup), into: .database(address), newer, report)
@@ -74,9 +73,7 @@ package enum RestoreAdministration {
       if files.fileExists(atPath: removed) { try files.removeItem(atPath: removed) }
       try files.moveItem(atPath: path, toPath: removed)
       try files.removeItem(atPath: removed)
-    } catch {
-      throw BackupError(.unreachable, "The directory \(path) can't be removed")
-    }
+    } catch { throw BackupError(.unreachable, "The directory \(path) can't be removed") }
   }
 
   private static func advice(_ path: String, _ database: MoveEndpoint) -> String {

@@ -77,14 +77,11 @@ extension StoreBackups {
           name, by: backup.map { .backup($0) } ?? .nothing, on: sum.threads)
       }
       if case .list = name { try await stores.update(name, as: .server) { $0.forgetListWriters() } }
-      await sum.add(
-        try await repair(name, pause: .zero), engine.relativePath(of: name), reporter)
+      await sum.add(try await repair(name, pause: .zero), engine.relativePath(of: name), reporter)
     }
   }
 
-  private func repairing(
-    _ work: (RepairSum) async throws -> Void
-  ) async throws -> Repair {
+  private func repairing(_ work: (RepairSum) async throws -> Void) async throws -> Repair {
     try await ThreadPool.with(name: "repair") { threads in
       let sum = RepairSum(Repair(), to: threads)
       try await work(sum)

@@ -53,8 +53,7 @@ struct StoreBackups: Sendable {
     _ work: StoreWork, _ reporter: ScrubReporter
   ) async throws -> AdministrationJobs.Outcome {
     switch work {
-    case .backup(nil):
-      return try await kept.add { try await perform(.backup(to: $0), reporter) }
+    case .backup(nil): return try await kept.add { try await perform(.backup(to: $0), reporter) }
     case .backup(let path?):
       let summary = try await backUp(to: path, reporter)
       return .init(summary.message, isDamaged: summary.isDamaged)
@@ -188,9 +187,7 @@ struct StoreBackups: Sendable {
     }
   }
 
-  private func scrub(
-    _ name: StoreName, _ sum: ScrubSum, _ reporter: ScrubReporter
-  ) async throws {
+  private func scrub(_ name: StoreName, _ sum: ScrubSum, _ reporter: ScrubReporter) async throws {
     let engine = engine
     do {
       let counts = try await using(name) { storage in
@@ -245,9 +242,7 @@ extension AdministrationJobs.Outcome {
     self.init(Verification.message(for: counts), isDamaged: counts.findings > 0)
   }
 
-  init(_ repair: StoreBackups.Repair) {
-    self.init(repair.message, isDamaged: repair.isDamaged)
-  }
+  init(_ repair: StoreBackups.Repair) { self.init(repair.message, isDamaged: repair.isDamaged) }
 }
 
 /// The sum of several scrubs. It has a thread, because reporting damage may wait for the receiver.

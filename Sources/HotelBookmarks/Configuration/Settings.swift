@@ -100,9 +100,7 @@ package struct Settings: Sendable, Equatable {
   /// Reads the URL of a server, to which paths are added.
   /// - Parameter name: what the person calls it.
   /// - Returns: the URL without a slash at its end.
-  package static func serverURL(
-    _ text: String, of name: String
-  ) throws(SettingsError) -> String {
+  package static func serverURL(_ text: String, of name: String) throws(SettingsError) -> String {
     guard let url = WebOrigin(url: text),
       url.text.hasPrefix("http://") || url.text.hasPrefix("https://")
     else {

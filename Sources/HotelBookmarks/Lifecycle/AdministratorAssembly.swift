@@ -93,17 +93,13 @@ struct AdministratorAssembly: Sendable {
   }
 
   @discardableResult
-  private static func checkSettings<Value>(
-    _ make: () throws -> Value
-  ) throws -> Value {
+  private static func checkSettings<Value>(_ make: () throws -> Value) throws -> Value {
     do {
       return try make()
     } catch let error as ServiceError {
       switch error.code {
-      case .invalidName:
-        throw SettingsError(description: "adminName: \(error.reason)")
-      case .invalidPassword:
-        throw SettingsError(description: "adminPasswordFile: \(error.reason)")
+      case .invalidName: throw SettingsError(description: "adminName: \(error.reason)")
+      case .invalidPassword: throw SettingsError(description: "adminPasswordFile: \(error.reason)")
       default: throw error
       }
     }

@@ -9,9 +9,7 @@ enum ControlGroup {
   private static let part = 8
 
   /// Bytes that this process may use; nil without a limit.
-  static var memoryLimit: Int? {
-    memoryLimit(groups: text("/proc/self/cgroup") ?? "", read: text)
-  }
+  static var memoryLimit: Int? { memoryLimit(groups: text("/proc/self/cgroup") ?? "", read: text) }
 
   /// The lowest limit of the process's groups and their parents.
   /// - Parameter groups: the text of `/proc/self/cgroup`: lines of `number:controllers:path`.

@@ -21,9 +21,7 @@ struct IssuerAssembly: IssuerDocuments {
     self.logger = logger
   }
 
-  func document(
-    at url: String, of issuer: TrustedIssuer
-  ) async throws -> [UInt8] {
+  func document(at url: String, of issuer: TrustedIssuer) async throws -> [UInt8] {
     // The URL in a discovery document comes from the issuer. It may lead to the issuer's own origin, or to any address
     // that is neither of this machine nor of its link.
     let given = issuer.keysURL.flatMap { IssuerURL($0)?.origin }
@@ -37,9 +35,7 @@ struct IssuerAssembly: IssuerDocuments {
           networks, isNamed: url.origin == own.origin || url.origin == given),
         timeouts: Self.timeouts, maximumBytes: AccountSettings.issuerAnswerBytes,
         name: name(of: issuer))
-    } catch {
-      throw ServiceError.issuerUnavailable("\(error.reason) \(error.detail)")
-    }
+    } catch { throw ServiceError.issuerUnavailable("\(error.reason) \(error.detail)") }
   }
 
   func report(_ error: any Error, of issuer: TrustedIssuer) {
@@ -81,9 +77,7 @@ struct IssuerURL: Sendable, Equatable {
   /// - Parameter networks: the networks that the operator allows; empty for the default rule.
   /// - Parameter isNamed: whether the operator has named this origin.
   func addresses(_ networks: [CIDRBlock], isNamed: Bool) -> AddressRule {
-    guard origin.scheme == .https else {
-      return AddressRule(within: CIDRBlock.loopback)
-    }
+    guard origin.scheme == .https else { return AddressRule(within: CIDRBlock.loopback) }
     guard networks.isEmpty else { return AddressRule(within: networks) }
     return isNamed ? AddressRule(host: origin.host, networks: []) : .elsewhere
   }

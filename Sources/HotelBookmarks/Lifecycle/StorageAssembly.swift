@@ -135,8 +135,7 @@ struct StorageAssembly: Sendable {
 
 extension Settings {
   var storage: StorageLocation {
-    StorageLocation(
-      data: data, database: database, databasePasswordFile: databasePasswordFile)
+    StorageLocation(data: data, database: database, databasePasswordFile: databasePasswordFile)
   }
 }
 

@@ -99,8 +99,7 @@ package enum MoveAdministration {
   /// - Returns: one line.
   /// - Throws: as ``move(from:to:passwordFile:_:)`` does.
   package static func undo(_ text: String, passwordFile: String?) async throws -> String {
-    let endpoint = try MoveEndpoint(
-      text, password: try StorageLocation.password(in: passwordFile))
+    let endpoint = try MoveEndpoint(text, password: try StorageLocation.password(in: passwordFile))
     if let path = endpoint.path { try FileEngine.requireDirectory(path) }
     return try await MoveEndpoint.with(endpoint) { engine in
       guard let mark = try await engine.moveMark() else {
@@ -145,9 +144,7 @@ package enum MoveAdministration {
     if let mark = sourceMark {
       throw MoveError(mark.reason(at: from.description, removal: undoing(from)))
     }
-    if targetMark == nil, try await !StoreMove.isEmpty(target) {
-      throw occupied(to)
-    }
+    if targetMark == nil, try await !StoreMove.isEmpty(target) { throw occupied(to) }
   }
 
   private static func undoing(_ endpoint: MoveEndpoint) -> String {

@@ -71,8 +71,7 @@ enum MoveEndpoint: Sendable {
 
   private func open(whileUsed: Bool) async throws -> any CopyingEngine {
     switch self {
-    case .directory(let path):
-      return try await FileEngine.open(directory: path, isForMove: true)
+    case .directory(let path): return try await FileEngine.open(directory: path, isForMove: true)
     case .database(let address):
       let engine = try await PostgresDatabase.open(address.ofCommand, pool: .forStores())
       do {

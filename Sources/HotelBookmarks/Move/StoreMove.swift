@@ -12,9 +12,7 @@ struct StoreMove: Sendable {
   /// Whether other processes may use the source meanwhile, as for a backup.
   let whileUsed: Bool
 
-  init(
-    from source: any CopyingEngine, to target: any CopyingEngine, whileUsed: Bool = false
-  ) {
+  init(from source: any CopyingEngine, to target: any CopyingEngine, whileUsed: Bool = false) {
     self.source = source
     self.target = target
     self.whileUsed = whileUsed

@@ -102,8 +102,7 @@ package struct LineLogHandler: LogHandler {
   }
 
   package func log(event: LogEvent) {
-    let all = metadata.merging(event.metadata ?? [:]) { _, own in own }
-      .sorted { $0.key < $1.key }
+    let all = metadata.merging(event.metadata ?? [:]) { _, own in own }.sorted { $0.key < $1.key }
     switch format {
     case .text: sink.append(text(event, all) + [0x0A])
     case .json: sink.append(json(event, all) + [0x0A])

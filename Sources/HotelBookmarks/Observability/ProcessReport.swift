@@ -9,9 +9,7 @@ import Synchronization
 struct ProcessReport: Sendable {
   private let started = Date().timeIntervalSince1970
 
-  func report(to metrics: PrometheusRegistry) {
-    metrics.collect { samples }
-  }
+  func report(to metrics: PrometheusRegistry) { metrics.collect { samples } }
 
   private var samples: [PrometheusSample] {
     let build = PrometheusSample(

@@ -35,9 +35,7 @@ package final class PrometheusRegistry: MetricsFactory {
 
   package func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
-  ) -> any RecorderHandler {
-    metric(label, dimensions) { PrometheusGauge() }
-  }
+  ) -> any RecorderHandler { metric(label, dimensions) { PrometheusGauge() } }
 
   package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     metric(label, dimensions) { PrometheusHistogram() }

@@ -28,7 +28,5 @@ package enum StandardError {
 /// not keep the process from ending.
 package enum StandardOutput {
   /// Writes bytes; bytes that can't be written are lost.
-  package static func write(_ bytes: [UInt8]) {
-    StandardError.write(bytes, to: STDOUT_FILENO)
-  }
+  package static func write(_ bytes: [UInt8]) { StandardError.write(bytes, to: STDOUT_FILENO) }
 }

@@ -56,7 +56,6 @@ final class SweepCounts: Sendable {
     _ family: String, _ metric: PrometheusSample.Kind, _ kind: Remains.Kind,
     _ counts: [Remains.Kind: Int]
   ) -> PrometheusSample {
-    PrometheusSample(
-      family, metric, labels: "kind=\"\(kind.rawValue)\"", Double(counts[kind] ?? 0))
+    PrometheusSample(family, metric, labels: "kind=\"\(kind.rawValue)\"", Double(counts[kind] ?? 0))
   }
 }

@@ -198,9 +198,7 @@ struct Sweeper: Sendable {
     progress.noteSaved(at: uptime())
   }
 
-  private static func rest(after work: Duration) -> Duration {
-    max(rest, work * restFactor)
-  }
+  private static func rest(after work: Duration) -> Duration { max(rest, work * restFactor) }
 }
 
 /// The progress of the sweeper in this process, and the part of it that is saved on the disk.
@@ -265,7 +263,5 @@ struct SweepProgress: Sendable {
 struct SweepService: Service {
   let sweeper: Sweeper
 
-  func run() async throws {
-    await cancelWhenGracefulShutdown { await sweeper.run() }
-  }
+  func run() async throws { await cancelWhenGracefulShutdown { await sweeper.run() } }
 }

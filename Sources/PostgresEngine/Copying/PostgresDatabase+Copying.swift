@@ -3,9 +3,7 @@ package import Stores
 
 /// Copying stores to another engine, and from it.
 extension PostgresDatabase: CopyingEngine {
-  package func rowReader(
-    of name: StoreName, whileUsed: Bool
-  ) async throws -> (any RowReader)? {
+  package func rowReader(of name: StoreName, whileUsed: Bool) async throws -> (any RowReader)? {
     try await row(of: name).map { row in
       StoreReader(
         source: whileUsed ? .snapshot(LongSnapshot(on: session())) : .pool(self),
@@ -33,9 +31,7 @@ extension PostgresDatabase: CopyingEngine {
     try await eraseCopy(staged)
     let number = try await repeating { connection in
       guard let row = try Self.make(staged, epoch: epoch, at: self.clock.now(), on: connection)
-      else {
-        throw ServiceError.unreachable("another process copies the same store")
-      }
+      else { throw ServiceError.unreachable("another process copies the same store") }
       return row.number
     }
     return StoreDraft(self, of: name, number: number, epoch: epoch)

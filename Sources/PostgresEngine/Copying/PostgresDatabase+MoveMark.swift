@@ -18,8 +18,7 @@ extension PostgresDatabase {
   package func setMoveMark(_ mark: MoveMark?) async throws {
     try await repeating { connection in
       if let mark {
-        let row = NameRow(
-          key: mark.kind.rawValue, number: 0, epoch: mark.detail, state: .there)
+        let row = NameRow(key: mark.kind.rawValue, number: 0, epoch: mark.detail, state: .there)
         if try !row.register(on: connection) { try row.update(on: connection) }
       }
       for kind in MoveMark.Kind.allCases where kind != mark?.kind {

@@ -82,8 +82,7 @@ extension RowPage {
         return pieces.map { .putting(StoredPiece($0, of: row.id), of: row.first, in: store) }
           + [.putting(row, body: document.body, tree: tree, in: store)]
       }
-    case .bodies(let bodies):
-      bodies.map { .putting($0.body, of: $0.first, $0.revision, in: store) }
+    case .bodies(let bodies): bodies.map { .putting($0.body, of: $0.first, $0.revision, in: store) }
     case .locals(let locals):
       locals.map { local in
         .putting(StoredLocal(local.document, expires: local.expires), local.id, in: store)

@@ -107,8 +107,7 @@ struct StoreReader: RowReader {
     _ body: @escaping @Sendable (any RowSource) throws -> Value
   ) async throws -> Value {
     switch source {
-    case .snapshot(let snapshot):
-      return try await snapshot.reading(number, epoch: epoch, body)
+    case .snapshot(let snapshot): return try await snapshot.reading(number, epoch: epoch, body)
     case .pool(let database):
       return try await database.reading { connection in
         let snapshot = Snapshot(of: number, epoch: epoch, on: connection)

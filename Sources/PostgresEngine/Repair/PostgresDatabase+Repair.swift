@@ -164,8 +164,7 @@ extension PostgresDatabase {
       }
       var next = name
       next.epoch = StoreHeader.freshEpoch()
-      var row = StoreRow(
-        number: name.number, header: StoreHeader(key: name.key, epoch: next.epoch))
+      var row = StoreRow(number: name.number, header: StoreHeader(key: name.key, epoch: next.epoch))
       if locked == nil { _ = try connection.run([row.inserting]) }
       let transaction = WriteTransaction(of: row, on: connection)
       try transaction.recount(&row.header)

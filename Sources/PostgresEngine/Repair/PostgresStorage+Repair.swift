@@ -115,9 +115,7 @@ extension PostgresStorage {
 
 extension WriteTransaction {
   /// The number of purges that is noted in the store; nil for none.
-  fileprivate var purgeCount: Int64? {
-    get throws { try local(.purgeCount)?.document.revision }
-  }
+  fileprivate var purgeCount: Int64? { get throws { try local(.purgeCount)?.document.revision } }
 }
 
 /// Looking for damage in the rows that do not belong to documents.

@@ -37,8 +37,7 @@ extension WriteTransaction {
     var expires: Int64?
     if case .optionalInteger(let end) = repaired.values[2] { expires = end }
     let document = LocalDocument(revision: repaired.integer(1), body: repaired.content)
-    self.repair(
-      .putting(StoredLocal(document, expires: expires), LocalID(stored: text), in: store))
+    self.repair(.putting(StoredLocal(document, expires: expires), LocalID(stored: text), in: store))
     repair.outcome.repaired += 1
   }
 
@@ -77,8 +76,7 @@ extension WriteTransaction {
     """)
   private static let removeAllIndexes = Statement(
     "remove_indexes", "DELETE FROM indexes WHERE store = $1")
-  private static let removeStrayBodies = Statement(
-    "remove_stray_bodies", removeStray(of: "bodies"))
+  private static let removeStrayBodies = Statement("remove_stray_bodies", removeStray(of: "bodies"))
   private static let removeStrayPieces = Statement(
     "remove_stray_pieces", removeStray(of: "histories"))
   private static func removeStray(of table: String) -> String {

@@ -228,7 +228,6 @@ package enum BackupManifest {
       return (header, count)
     }
 
-    static let damaged = BackupError(
-      .damaged, "The backup's manifest is damaged or cut short")
+    static let damaged = BackupError(.damaged, "The backup's manifest is damaged or cut short")
   }
 }

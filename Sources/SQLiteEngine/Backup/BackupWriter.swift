@@ -85,18 +85,14 @@ package struct BackupWriter {
 
   /// Records that a store could not be copied because it is damaged.
   package mutating func add(missing name: StoreName, reason: String) throws(BackupError) {
-    try backing {
-      try Disk.remove(BackupManifest.file(of: name, in: draft).path)
-    }
+    try backing { try Disk.remove(BackupManifest.file(of: name, in: draft).path) }
     // The reason is for display. It is shortened to fit into a line of the manifest.
     try add(.missing(name, reason: String(reason.prefix(512))))
   }
 
   /// Removes the copy of a store that no longer exists.
   package func drop(_ name: StoreName) throws(BackupError) {
-    try backing {
-      try Disk.remove(BackupManifest.file(of: name, in: draft).path)
-    }
+    try backing { try Disk.remove(BackupManifest.file(of: name, in: draft).path) }
   }
 
   /// Adds a file of the data directory to the backup. A file that does not exist is left out.
@@ -203,9 +199,7 @@ extension FileEngine {
 
   /// The number of stores.
   package func storeCount() async throws -> Int {
-    try await translating {
-      try await registry.count()
-    }
+    try await translating { try await registry.count() }
   }
 
   /// The damage that SQLite finds in the registry, and ``namelessFindings()``.
@@ -233,9 +227,7 @@ extension FileEngine {
   /// - Returns: the store's epoch.
   /// - Throws: `unavailable` when the copy must begin again; otherwise the error of either file. The caller then
   ///   removes the incomplete copy.
-  package func copy(
-    _ storage: any StoreStorage, to path: String
-  ) async throws -> String {
+  package func copy(_ storage: any StoreStorage, to path: String) async throws -> String {
     try await translating {
       guard let storage = storage as? SQLiteStorage else { throw ServiceError.closed }
       return try await storage.copy(to: path).epoch

@@ -24,9 +24,7 @@ package enum ErasureLog {
 
   /// Visits every store in a log. A store may be visited twice. Lines that are not keys of such stores are ignored.
   /// - Returns: false when the file does not exist.
-  static func visit(
-    _ path: String, _ body: (StoreName) -> Void
-  ) throws(SystemError) -> Bool {
+  static func visit(_ path: String, _ body: (StoreName) -> Void) throws(SystemError) -> Bool {
     func take(_ line: ArraySlice<UInt8>) {
       let key = String(decoding: line, as: UTF8.self)
       if let name = StoreName(key: key), name.isPersonal { body(name) }

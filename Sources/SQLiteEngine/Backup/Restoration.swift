@@ -259,9 +259,7 @@ final class StoreRestoration {
       try file.create(image)
       return (try BlankDatabase(.store), try Self.unsynchronized(file.path))
     }
-    try backing {
-      try registry.begin()
-    }
+    try backing { try registry.begin() }
   }
 
   /// Copies a store, checks it and gives it a new epoch.

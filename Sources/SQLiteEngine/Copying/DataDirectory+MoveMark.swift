@@ -74,9 +74,7 @@ extension FileEngine {
   /// this mark, are taken too.
   /// - Throws: `occupied` for any other directory; `unfinishedMove` for one with the mark of another move; `unreachable`,
   ///   `wrongOwner`, `networkFileSystem`.
-  package static func prepareForMove(
-    _ path: String, _ mark: MoveMark
-  ) throws(DataDirectoryError) {
+  package static func prepareForMove(_ path: String, _ mark: MoveMark) throws(DataDirectoryError) {
     let real = try DataDirectory.prepare(path)
     let (names, found): ([String], MoveMark?)
     do {

@@ -5,9 +5,7 @@ package import Stores
 
 /// Copying stores to another engine, and from it.
 extension FileEngine: CopyingEngine {
-  package func rowReader(
-    of name: StoreName, whileUsed: Bool
-  ) async throws -> (any RowReader)? {
+  package func rowReader(of name: StoreName, whileUsed: Bool) async throws -> (any RowReader)? {
     guard let storage = try await open(name, creating: false) as? SQLiteStorage else { return nil }
     return FileReader(storage: storage, closes: true)
   }

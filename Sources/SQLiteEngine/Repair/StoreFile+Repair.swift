@@ -72,9 +72,7 @@ extension StoreFile {
   /// Counts what a repair has found.
   fileprivate func note(_ outcome: RepairOutcome) { counters.count(outcome, in: file.relativePath) }
 
-  fileprivate func look(
-    _ extent: RepairOutcome.Extent, at now: Timestamp
-  ) throws -> StoreRepair {
+  fileprivate func look(_ extent: RepairOutcome.Extent, at now: Timestamp) throws -> StoreRepair {
     guard let rows else { throw failure ?? .closed }
     return StoreRepair(rows: rows, extent: extent, now: now, header: header)
   }
@@ -115,9 +113,7 @@ extension StoreFile {
   fileprivate func repairStructure() throws -> RepairOutcome {
     if let failure { throw failure }
     guard let rows else { throw ServiceError.closed }
-    guard try rows.connection.pageCount() <= Connection.checkedPages else {
-      return RepairOutcome()
-    }
+    guard try rows.connection.pageCount() <= Connection.checkedPages else { return RepairOutcome() }
     let findings = try rows.connection.integrityCheck()
     guard !findings.isEmpty else { return RepairOutcome() }
     try prepareToWrite()
@@ -205,9 +201,7 @@ extension StoreRows: RepairTables {
   }
 
   /// The bodies of a document's other revisions, unverified.
-  func bodiesAsFound(
-    of first: Int64, id: String
-  ) throws -> [(number: Int64, row: RowValues)] {
+  func bodiesAsFound(of first: Int64, id: String) throws -> [(number: Int64, row: RowValues)] {
     guard try has(.bodies) else { return [] }
     return try connection.statement(
       "SELECT number, generation, digest, body_checksum, body FROM bodies WHERE first = ?1"

@@ -33,9 +33,7 @@ extension DocumentRepair where Rows == StoreRows {
   }
 
   /// Counts one more purge; see ``notePurges(after:)``.
-  func notePurges() throws {
-    try notePurges(after: try rows.local(.purgeCount, at: now)?.revision)
-  }
+  func notePurges() throws { try notePurges(after: try rows.local(.purgeCount, at: now)?.revision) }
 
   /// Removes all query indexes if one of them is damaged. Queries build them again.
   /// - Parameter all: whether to check the entries of the indexes, too, which takes about 50 ms for each 10,000
@@ -159,9 +157,7 @@ extension StoreHeader {
     do { try self.init(readingFrom: connection) } catch {
       guard ServiceError(engine: error).code == .damaged,
         let repaired = try Self.repaired(in: connection)
-      else {
-        throw error
-      }
+      else { throw error }
       self = repaired
     }
   }

@@ -18,9 +18,7 @@ extension DocumentRepair where Rows == StoreRows {
 
   /// Checks the documents after a sequence number until the slice is over or the piece is full.
   /// - Returns: the sequence numbers of damaged documents, and the last number checked; nil at the end.
-  func damaged(
-    after start: Int64, within slice: Slice
-  ) throws -> (numbers: [Int64], last: Int64?) {
+  func damaged(after start: Int64, within slice: Slice) throws -> (numbers: [Int64], last: Int64?) {
     let statement = try rows.connection.statement(
       StoredDocument.selected, ", body, tree FROM documents WHERE sequence > ?1 ORDER BY sequence")
     try statement.bind(start, at: 1)

@@ -54,9 +54,7 @@ package struct DirectoryScrub: Sendable {
       )
       if isThere {
         let reader = try RegistryReader(registry)
-        for finding in try reader.findings() {
-          find(registry.name, "integrity check: " + finding)
-        }
+        for finding in try reader.findings() { find(registry.name, "integrity check: " + finding) }
         let total = try reader.count()
         var done = 0
         try reader.visit { key, entry in
@@ -121,9 +119,7 @@ extension DatabaseFile {
 
 extension DirectoryScrub {
   /// Checks a backup: the manifest, every file's size and checksum, and every store as in a data directory.
-  func backup(
-    _ path: String, _ reporter: ScrubReporter
-  ) throws(DataDirectoryError) -> ScrubCounts {
+  func backup(_ path: String, _ reporter: ScrubReporter) throws(DataDirectoryError) -> ScrubCounts {
     var counts = ScrubCounts()
     func find(_ file: String, _ reason: String) {
       counts.findings += 1
@@ -154,9 +150,7 @@ extension DirectoryScrub {
         reporter.progress(done, total)
       }
     } catch {
-      guard error.code != .otherFormat else {
-        throw DataDirectoryError(.otherFormat, error.reason)
-      }
+      guard error.code != .otherFormat else { throw DataDirectoryError(.otherFormat, error.reason) }
       find(BackupManifest.name, error.reason)
     }
     return counts
@@ -228,9 +222,7 @@ extension DataDirectory {
   static let storesName = "stores"
 
   /// Visits the files of all stores in a directory of stores, registered or not.
-  static func visitFiles(
-    below stores: String, _ visit: (DatabaseFile) throws -> Void
-  ) throws {
+  static func visitFiles(below stores: String, _ visit: (DatabaseFile) throws -> Void) throws {
     for outer in try Disk.names(in: stores) ?? [] {
       for inner in try Disk.names(in: stores + "/" + outer) ?? [] {
         let directory = "\(stores)/\(outer)/\(inner)"
@@ -269,14 +261,10 @@ struct RegistryReader {
 
   /// Opens the file.
   /// - Throws: `damaged`, `unavailable`.
-  init(_ file: DatabaseFile) throws {
-    connection = try Connection.inspecting(file, as: .registry)
-  }
+  init(_ file: DatabaseFile) throws { connection = try Connection.inspecting(file, as: .registry) }
 
   /// The damage that SQLite finds in the file; empty if there is none.
-  func findings() throws -> [String] {
-    try connection.integrityCheck()
-  }
+  func findings() throws -> [String] { try connection.integrityCheck() }
 
   /// The number of entries.
   func count() throws -> Int {

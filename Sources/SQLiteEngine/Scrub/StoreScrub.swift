@@ -38,8 +38,7 @@ struct StoreScrub {
     failed.stores = 1
     do {
       let connection = try Connection.inspecting(file, as: blank.schema)
-      var scrub = StoreScrub(
-        rows: StoreRows(connection, as: blank), name: name, reporter: reporter)
+      var scrub = StoreScrub(rows: StoreRows(connection, as: blank), name: name, reporter: reporter)
       scrub.counts.stores = 1
       scrub.all(of: owner, as: blank)
       try connection.close()
@@ -107,9 +106,7 @@ extension Connection {
   /// Opens a file of this service to check it, without changing anything.
   /// - Throws: `damaged` for a file that is missing, empty or of another kind; `unavailable` for a file of another
   ///   version.
-  static func inspecting(
-    _ file: DatabaseFile, as schema: Schema
-  ) throws -> Connection {
+  static func inspecting(_ file: DatabaseFile, as schema: Schema) throws -> Connection {
     let hasLog = try file.requireSound()
     let connection = try Connection.inspecting(path: file.path, hasLog: hasLog)
     try schema.requireKnown(connection)
@@ -141,9 +138,7 @@ extension StoreScrub {
     try header(of: owner, sums)
   }
 
-  private mutating func document(
-    in row: borrowing Row, _ sums: inout Sums
-  ) throws {
+  private mutating func document(in row: borrowing Row, _ sums: inout Sums) throws {
     let found = StoredDocument.reading(row)
     let stored = try found.verified()
     sums.bytes += Int64(found.content.count)
@@ -166,9 +161,7 @@ extension StoreScrub {
   /// Checks that the file belongs to the expected store and that the header's counts match the rows.
   private mutating func header(of owner: Owner, _ sums: Sums) throws {
     let header = try StoreHeader(readingFrom: rows.connection)
-    if let key = owner.key, !key.equalsBytes(of: header.key) {
-      find("the file is another store's")
-    }
+    if let key = owner.key, !key.equalsBytes(of: header.key) { find("the file is another store's") }
     if let epoch = owner.epoch, !epoch.equalsBytes(of: header.epoch) {
       find("the file is of another life of this store")
     }

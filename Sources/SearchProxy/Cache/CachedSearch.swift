@@ -25,8 +25,7 @@ package final class CachedSearch: HotelSearching {
   let isRecovering: @Sendable () -> Bool
   let now: @Sendable () -> Timestamp
   let logger: Logger
-  let meter = CounterTable(
-    "search_cache_total", by: "result", of: SearchCacheOutcome.allCases)
+  let meter = CounterTable("search_cache_total", by: "result", of: SearchCacheOutcome.allCases)
   let searches = RequestCoalescer<String, Result<Fetched, SearchError>>()
   let lookUps = RequestCoalescer<HotelID, Result<Hotel?, SearchError>>()
   let recoveryBulkhead = Bulkhead(
@@ -105,8 +104,7 @@ package final class CachedSearch: HotelSearching {
       return BlockAnswer(kept.block, .stale, age: age, note: note)
     case .ifError(let over):
       return try await fetch(query, key, .stale, instead: (kept.block, age, over))
-    case .expired:
-      return try await fetch(query, key, .stale, instead: nil)
+    case .expired: return try await fetch(query, key, .stale, instead: nil)
     }
   }
 
@@ -159,9 +157,7 @@ package final class CachedSearch: HotelSearching {
       guard let hotel = try await base.hotel(id) else { return .success(nil) }
       await cache.run { $0.keep(hotel, of: self.upstream, at: self.now()) }
       return .success(hotel)
-    } catch {
-      return .failure(error)
-    }
+    } catch { return .failure(error) }
   }
 
   /// - Parameter mayYield: whether this call may give up when the upstream is recovering and enough other calls are
@@ -185,9 +181,7 @@ package final class CachedSearch: HotelSearching {
         $0.keep(block, of: self.upstream, under: key, at: self.now())
       }
       return .success((block, isStored, wasAsked: true))
-    } catch {
-      return .failure(error)
-    }
+    } catch { return .failure(error) }
   }
 }
 

@@ -69,9 +69,7 @@ package struct SearchCache {
     return kept
   }
 
-  private mutating func remember(
-    _ kept: Kept, used: Int64, under key: String, size: Int
-  ) {
+  private mutating func remember(_ kept: Kept, used: Int64, under key: String, size: Int) {
     forgetRecent(key)
     if recentSize + size > recentBytes { forgetRecent() }
     recent[key] = (kept, used, size)
@@ -126,9 +124,7 @@ package struct SearchCache {
   }
 
   /// Runs an operation on the file; nil when it fails. A damaged file is deleted.
-  private mutating func using<Value>(
-    _ body: (SearchCacheFile) throws -> Value
-  ) -> Value? {
+  private mutating func using<Value>(_ body: (SearchCacheFile) throws -> Value) -> Value? {
     guard !isClosed else { return nil }
     do {
       let value = try body(try openFile())
@@ -148,9 +144,7 @@ package struct SearchCache {
   }
 
   private mutating func recover(from error: any Error) {
-    let detail: Logger.Metadata = [
-      UpstreamLogKey.detail.rawValue: "\(String(reflecting: error))"
-    ]
+    let detail: Logger.Metadata = [UpstreamLogKey.detail.rawValue: "\(String(reflecting: error))"]
     let error = error as? SQLiteError
     // A lock or a full disk is temporary, and reads may still work.
     if let error, error.isStorageFull || error.code == .busy || error.code == .locked {

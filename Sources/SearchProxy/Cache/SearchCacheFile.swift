@@ -88,9 +88,7 @@ final class SearchCacheFile {
   }
 
   /// Stores an answer and its hotels.
-  func keep(
-    _ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp
-  ) throws {
+  func keep(_ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp) throws {
     try atOnce { sums in
       let body = block.bytes
       let old = try connection.statement("SELECT length(body) FROM blocks WHERE key = ?1")
@@ -100,8 +98,7 @@ final class SearchCacheFile {
         INSERT OR REPLACE INTO blocks(key, stored, used, checksum, body)
         VALUES (?1, ?2, ?2, ?3, ?4)
         """
-      ).run(
-        .text(key), .integer(now.milliseconds), .integer(Self.checksum(body)), .bytes(body))
+      ).run(.text(key), .integer(now.milliseconds), .integer(Self.checksum(body)), .bytes(body))
       sums.answerBytes += Int64(body.count) - (old ?? 0)
       for hotel in block.hotels { try put(hotel, of: upstream, at: now, &sums) }
     }
@@ -112,9 +109,7 @@ final class SearchCacheFile {
   }
 
   /// A hotel's row; nil when there is none or its checksum is wrong.
-  func hotel(
-    _ id: String, of upstream: String
-  ) throws -> (stored: Timestamp, body: [UInt8])? {
+  func hotel(_ id: String, of upstream: String) throws -> (stored: Timestamp, body: [UInt8])? {
     let row = try connection.statement(
       "SELECT stored, checksum, body FROM hotels WHERE upstream = ?1 AND id = ?2"
     ).first(.text(upstream), .text(id)) { row in
@@ -173,9 +168,7 @@ final class SearchCacheFile {
   }
 
   /// Makes a change in one transaction. The sums are updated after the commit.
-  private func atOnce(
-    _ change: (inout SearchCacheUsage) throws -> Void
-  ) throws {
+  private func atOnce(_ change: (inout SearchCacheUsage) throws -> Void) throws {
     try connection.begin()
     do {
       var sums = usage
@@ -188,9 +181,7 @@ final class SearchCacheFile {
     }
   }
 
-  private static func number(
-    _ sql: StaticString, in connection: Connection
-  ) throws -> Int64 {
+  private static func number(_ sql: StaticString, in connection: Connection) throws -> Int64 {
     try connection.statement(sql).first { row in row.int64(0) } ?? 0
   }
 

@@ -93,9 +93,7 @@ package final class Bulkhead: Sendable {
   private func expire(_ ticket: UInt64) {
     let waiter: Waiter? = state.withLock { state in
       guard state.issued.remove(ticket) == nil else { return nil }
-      guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
-        return nil
-      }
+      guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
       return state.waiting.remove(at: index)
     }
     waiter?.continuation.resume(returning: false)

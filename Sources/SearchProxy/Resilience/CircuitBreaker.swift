@@ -132,8 +132,7 @@ package struct CircuitBreaker: Sendable {
   private mutating func isTooMany(at now: ContinuousClock.Instant) -> Bool {
     if inARow >= settings.failuresInARow { return true }
     let (all, failed) = calls.totals(at: now)
-    return all >= settings.minimumCalls
-      && Double(failed) > Double(all) * settings.failureRatio
+    return all >= settings.minimumCalls && Double(failed) > Double(all) * settings.failureRatio
   }
 
   private mutating func open(at now: ContinuousClock.Instant, jitter: Double) {

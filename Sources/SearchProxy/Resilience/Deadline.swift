@@ -42,18 +42,14 @@ enum Deadline {
       group.addTask {
         do throws(SearchError) {
           return .success(try await work())
-        } catch {
-          return .failure(error)
-        }
+        } catch { return .failure(error) }
       }
       group.addTask {
         do {
           try await Task.sleep(for: limit)
           flag.set()
           return .failure(.timeout("no whole answer within \(limit)"))
-        } catch {
-          return .failure(.unavailable("cancelled"))
-        }
+        } catch { return .failure(.unavailable("cancelled")) }
       }
       let first = await group.next()
       group.cancelAll()

@@ -66,9 +66,7 @@ package final class GuardedSearch: HotelSearching {
   package var breakerState: CircuitBreaker.State { state.withLock { $0.breaker.state } }
 
   /// Whether the upstream was unavailable until a short while ago.
-  package var isRecovering: Bool {
-    state.withLock { $0.breaker.isRecovering(at: now()) }
-  }
+  package var isRecovering: Bool { state.withLock { $0.breaker.isRecovering(at: now()) } }
 
   /// Finds hotels.
   /// - Throws: what the upstream throws; `unavailable` while the breaker is open or no call becomes free in time;
@@ -138,8 +136,7 @@ package final class GuardedSearch: HotelSearching {
       await Work.waiting { try? await Task.sleep(for: pause) }
       guard !Task.isCancelled else { throw error }
       meter.count(.retried)
-      logger.info(
-        "Upstream call repeated", metadata: [UpstreamLogKey.upstream.rawValue: "\(name)"])
+      logger.info("Upstream call repeated", metadata: [UpstreamLogKey.upstream.rawValue: "\(name)"])
       return try await attempt(admission, progress, call)
     }
   }
@@ -166,8 +163,7 @@ package final class GuardedSearch: HotelSearching {
 
   private func settle(_ outcome: CircuitBreaker.Outcome, of admission: CircuitBreaker.Admission) {
     let change = state.withLock { state in
-      state.breaker.record(
-        outcome, of: admission, at: now(), jitter: Double.random(in: 0...1))
+      state.breaker.record(outcome, of: admission, at: now(), jitter: Double.random(in: 0...1))
     }
     guard let change else { return }
     meter.note(change)
@@ -263,9 +259,7 @@ package struct RetryBudget: Sendable {
   package init() {}
 
   /// Records a successful call.
-  package mutating func deposit() {
-    tokens = min(tokens + Self.deposit, Self.capacity)
-  }
+  package mutating func deposit() { tokens = min(tokens + Self.deposit, Self.capacity) }
 
   /// Takes a token for a second attempt.
   /// - Returns: false when there is none.

@@ -36,17 +36,14 @@ package struct CouchbaseDialect: QueryDialect {
       throw .badAnswer("hits is not an array")
     }
     var rows = QueryRows()
-    for hit in hits.elements {
-      rows.add(id: hit["id"], fields: hit["fields"], isFlat: true)
-    }
+    for hit in hits.elements { rows.add(id: hit["id"], fields: hit["fields"], isFlat: true) }
     let total = root["total_hits"]?.int ?? 0
     return try rows.page(for: query, total: total)
   }
 
   private static func phrases(_ text: String, in fields: [String]) -> JSONValue {
     .object([
-      "disjuncts": .array(
-        fields.map { ["match_phrase": .string(text), "field": .string($0)] })
+      "disjuncts": .array(fields.map { ["match_phrase": .string(text), "field": .string($0)] })
     ])
   }
 

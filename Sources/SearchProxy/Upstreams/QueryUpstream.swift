@@ -48,9 +48,7 @@ package struct QueryUpstream: RemoteUpstream {
   /// Whether the engine answers HTTP at all. The result is cached for 5 seconds.
   package func checkReady() async throws(SearchError) { try await readiness.check() }
 
-  private func ask(
-    _ body: [UInt8], for query: HotelQuery
-  ) async throws(SearchError) -> HotelPage {
+  private func ask(_ body: [UInt8], for query: HotelQuery) async throws(SearchError) -> HotelPage {
     try await meter.search(within: client.timeouts.total, logger) { () throws(SearchError) in
       try await answer(body, for: query)
     }

@@ -23,8 +23,7 @@ package struct MoveMark: Sendable, Equatable {
     switch kind {
     case .moved:
       "The stores in \(location) were moved \(detail); to use them here nevertheless, \(removal)"
-    case .unfinished:
-      "A move into \(location) \(detail) has not ended; run the same move again"
+    case .unfinished: "A move into \(location) \(detail) has not ended; run the same move again"
     }
   }
 }

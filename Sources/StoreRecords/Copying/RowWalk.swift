@@ -144,9 +144,7 @@ extension CopiedDocument {
   fileprivate func verified() throws -> CopiedDocument {
     guard let winner = tree.winner, winner.revision == row.revision,
       winner.isDeleted == row.isDeleted, tree.older == 0
-    else {
-      throw ServiceError.integrity("the tree of change \(row.sequence) has another winner")
-    }
+    else { throw ServiceError.integrity("the tree of change \(row.sequence) has another winner") }
     try body.requireSound(of: row.revision, in: row)
     var row = row
     row.treeChecksum = nil
@@ -156,9 +154,7 @@ extension CopiedDocument {
 
 extension StoredBody {
   /// - Throws: `integrity` when the bytes or the arrival differ from what was written.
-  fileprivate func requireSound(
-    of revision: RevisionID, in document: StoredDocument
-  ) throws {
+  fileprivate func requireSound(of revision: RevisionID, in document: StoredDocument) throws {
     guard Checksum.body(document.id, revision, bytes).matches(checksum) else {
       throw ServiceError.integrity(
         "a stored body of change \(document.sequence) fails its checksum")

@@ -76,8 +76,7 @@ package struct StoreTransfer: Sendable {
     let found = try await copy.state().header
     guard found.epoch.utf8.elementsEqual(header.epoch.utf8) else { return false }
     guard found.lastSequence <= header.lastSequence else {
-      throw ServiceError(
-        .exists, "The target has a later state of this store", detail: header.key)
+      throw ServiceError(.exists, "The target has a later state of this store", detail: header.key)
     }
     guard found == header else { return false }
     var (walk, other) = (try await RowWalk(over: original), try await RowWalk(over: copy))

@@ -14,9 +14,7 @@ package struct DamagedDocument {
 
   package init(
     head: RowValues, body: RowValues, tree: RowValues?, others: [(number: Int64, row: RowValues)]
-  ) {
-    (self.head, self.body, self.tree, self.others) = (head, body, tree, others)
-  }
+  ) { (self.head, self.body, self.tree, self.others) = (head, body, tree, others) }
 
   /// Whether everything is sound, except for bodies of ancestors that are missing.
   package var isWhole: Bool {
@@ -72,9 +70,7 @@ package struct DamagedDocument {
     let history = history(of: row)
     guard isBodySound || row.treeChecksum != nil && history != nil else { return nil }
     if let winner = history?.winner, row.treeChecksum != nil { row.isDeleted = winner.isDeleted }
-    if isBodySound {
-      row.type = (try? DocumentBody(parsing: body.content, limits: .request))?.type
-    }
+    if isBodySound { row.type = (try? DocumentBody(parsing: body.content, limits: .request))?.type }
     let times = 0...max(now.milliseconds, 0)
     if !times.contains(row.updated) { row.updated = now.milliseconds }
     if !times.contains(row.created) { row.created = row.updated }

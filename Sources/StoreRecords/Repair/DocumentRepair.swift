@@ -72,9 +72,7 @@ package struct DocumentRepair<Rows: RepairTables> {
     }
     // Read again: an engine may have given rows other numbers when it replaced them.
     for (number, other) in try rows.bodiesAsFound(of: row.first, id: row.id.text)
-    where !other.isSound {
-      try rows.removeBody(at: number)
-    }
+    where !other.isSound { try rows.removeBody(at: number) }
     guard !found.lacksOnlyAncestors else {
       outcome.dropped += 1
       return
@@ -91,8 +89,7 @@ package struct DocumentRepair<Rows: RepairTables> {
       replacing: LoadedDocuments.Found(row: row, body: body, tree: rest), at: now)
     header = writer.header
     for (revision, bytes) in found.lostBodies(of: row, keeping: rest) {
-      try note(
-        id: row.id.text, revision: revision, restored: rest.winner?.revision, bytes)
+      try note(id: row.id.text, revision: revision, restored: rest.winner?.revision, bytes)
     }
   }
 
@@ -180,8 +177,7 @@ package struct DocumentRepair<Rows: RepairTables> {
     var oldest = first
     for piece in pieces.reversed() where piece.last + 1 == oldest { oldest = piece.generation }
     newest.forgetOlder(to: first - oldest)
-    try rows.removePieces(
-      of: row.first, below: newest.older == 0 ? .max : newest.oldestGeneration)
+    try rows.removePieces(of: row.first, below: newest.older == 0 ? .max : newest.oldestGeneration)
     let tree = newest.encoded
     var row = row
     row.treeChecksum = Checksum.tree(row.id, row.revision, tree).value

@@ -25,9 +25,7 @@ package struct RowValues {
   package var content: [UInt8] = []
   package var checksum: Int64
 
-  package init(
-    kind: Checksum.Kind, values: [Value], content: [UInt8] = [], checksum: Int64
-  ) {
+  package init(kind: Checksum.Kind, values: [Value], content: [UInt8] = [], checksum: Int64) {
     (self.kind, self.values, self.content, self.checksum) = (kind, values, content, checksum)
   }
 
@@ -235,9 +233,7 @@ package struct RowValues {
   /// A text for display. Invalid bytes are replaced.
   package func text(_ index: Int) -> String { String(decoding: bytes(index), as: UTF8.self) }
 
-  private func string(_ index: Int) -> String? {
-    String(validating: bytes(index), as: UTF8.self)
-  }
+  private func string(_ index: Int) -> String? { String(validating: bytes(index), as: UTF8.self) }
 
   /// A text's bytes; empty for null and for an integer.
   package func bytes(_ index: Int) -> [UInt8] {

@@ -140,8 +140,7 @@ extension StoreChanges {
     let rest = max(0, mark.pieces - AttachmentLimits.removedBytes / AttachmentLimits.pieceBytes)
     // Only the last piece of an attachment is short.
     let bytes = min(mark.bytes, Int64(rest * AttachmentLimits.pieceBytes))
-    write(
-      LocalEdit(.upload(name), rest > 0 ? UploadMark(abandoned: rest, bytes: bytes).note : nil))
+    write(LocalEdit(.upload(name), rest > 0 ? UploadMark(abandoned: rest, bytes: bytes).note : nil))
     for index in rest..<mark.pieces { write(LocalEdit(.piece(index, of: name), nil)) }
     try addBytes(bytes - mark.bytes)
   }

@@ -68,7 +68,6 @@ extension AttachmentFacts {
 
   /// Lets the bytes be found by their SHA-1.
   var editOfSHA1: LocalEdit {
-    LocalEdit(
-      .attachment(sha1: sha1), LocalDocument(revision: 1, body: Array(key.text.utf8)))
+    LocalEdit(.attachment(sha1: sha1), LocalDocument(revision: 1, body: Array(key.text.utf8)))
   }
 }

@@ -232,8 +232,7 @@ extension StoreChanges {
 
   mutating func write(_ pieces: [[UInt8]], of name: String, from first: Int) {
     for (index, piece) in pieces.enumerated() {
-      write(
-        LocalEdit(.piece(first + index, of: name), LocalDocument(revision: 1, body: piece)))
+      write(LocalEdit(.piece(first + index, of: name), LocalDocument(revision: 1, body: piece)))
     }
   }
 

@@ -55,9 +55,7 @@ extension LocalID {
 
   /// The prefix of the records of documents.
   static let attachedPrefix = receiptPrefix + "attached/"
-  static func attached(_ id: DocumentID) -> LocalID {
-    LocalID(stored: attachedPrefix + id.text)
-  }
+  static func attached(_ id: DocumentID) -> LocalID { LocalID(stored: attachedPrefix + id.text) }
   /// The prefix of the names of revisions that have many.
   package static let attachmentNamesPrefix = receiptPrefix + "attached-names/"
   static func attachmentNames(_ id: String) -> LocalID {

@@ -37,9 +37,7 @@ package struct AttachmentUpload: Sendable {
   }
 
   /// Whether enough bytes are held to be written.
-  package var isFull: Bool {
-    held.count > AttachmentLimits.heldBytes / AttachmentLimits.pieceBytes
-  }
+  package var isFull: Bool { held.count > AttachmentLimits.heldBytes / AttachmentLimits.pieceBytes }
 
   /// The bytes in memory.
   package var heldBytes: Int { held.reduce(0) { $0 + $1.count } }

@@ -4,9 +4,7 @@ import JSON
 /// Reading attachments.
 extension StoreView {
   /// How many bytes the store's attachments have. The quota counts them.
-  package func attachmentBytes() throws -> Int64 {
-    try ByteTotal(local(.attachmentTotal)).bytes
-  }
+  package func attachmentBytes() throws -> Int64 { try ByteTotal(local(.attachmentTotal)).bytes }
 
   /// The keys of the attachments that a revision names; empty for one that names none or has no body any more.
   package func attachmentKeys(
@@ -18,9 +16,7 @@ extension StoreView {
   /// Checks that the revisions of a document may name further attachments.
   /// - Parameter names: how many names the present update adds, and their bytes.
   /// - Throws: ``DocumentError`` with code `tooManyLeaves`.
-  package func requireRoom(
-    for names: (count: Int, bytes: Int), of id: DocumentID
-  ) throws {
+  package func requireRoom(for names: (count: Int, bytes: Int), of id: DocumentID) throws {
     try AttachmentRecord(of: id, in: self).requireRoom(
       for: names.bytes + names.count * AttachmentNames.keyBytes)
   }

@@ -49,9 +49,7 @@ package struct AccountExport: Sendable {
     var bytes = hasBegun ? [] : header
     hasBegun = true
     let section = current == nil ? rest.popLast() : nil
-    if let section {
-      current = (StoreExport(section: section.name, notes: notes), section.store)
-    }
+    if let section { current = (StoreExport(section: section.name, notes: notes), section.store) }
     if let (export, store) = current {
       do {
         let (next, piece) = try await Self.piece(of: export, in: store, stores)
@@ -124,9 +122,7 @@ struct ExportSum: Sendable {
     JSONWriter.line { writer in
       writer.object("manifest") { writer in
         counts.write(to: &writer)
-        if !unreadable.isEmpty {
-          writer.array("unreadable", of: unreadable) { $1.string($0) }
-        }
+        if !unreadable.isEmpty { writer.array("unreadable", of: unreadable) { $1.string($0) } }
         writer.member("lines", lines)
         writer.member("bytes", bytes)
         writer.member("sha256", digest)

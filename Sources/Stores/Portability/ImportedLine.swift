@@ -105,9 +105,7 @@ enum ImportedLine: Sendable {
       id: try DocumentID(text), tree: tree, created: created, updated: updated)
   }
 
-  private static func revision(
-    _ node: JSONNode, at index: Int
-  ) throws -> RevisionTree.Listed {
+  private static func revision(_ node: JSONNode, at index: Int) throws -> RevisionTree.Listed {
     if let text = node.string {
       return RevisionTree.Listed(
         revision: try RevisionID(text), parent: index == 0 ? nil : index - 1, isDeleted: false)
@@ -164,8 +162,7 @@ enum ImportedLine: Sendable {
     _ node: JSONNode, _ length: JSONNode?, _ limits: StoreLimits
   ) throws -> ImportedLine {
     guard let length = length?.int, (0...limits.attachmentBytes).contains(length) else {
-      throw Fault(
-        reason: "length must be a number of bytes, at most \(limits.attachmentBytes)")
+      throw Fault(reason: "length must be a number of bytes, at most \(limits.attachmentBytes)")
     }
     return .attachment(try key(node), length: length)
   }
@@ -184,9 +181,7 @@ enum ImportedLine: Sendable {
     guard let text = name.string, (1...DocumentID.maximumBytes).contains(text.utf8.count),
       !text.utf8.contains(0), let revision = root["revision"]?.int, revision > 0,
       let body = root["body"], body.kind == .object
-    else {
-      throw Fault(reason: "note must be a name, revision a count from 1, and body an object")
-    }
+    else { throw Fault(reason: "note must be a name, revision a count from 1, and body an object") }
     let bytes = body.minified
     guard bytes.count <= limits.documentBytes else {
       throw Fault(reason: "body must have at most \(limits.documentBytes) bytes")

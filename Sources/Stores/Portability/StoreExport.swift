@@ -167,8 +167,7 @@ struct StoreExport: Sendable {
   private mutating func write(
     _ body: [UInt8], of id: DocumentID, _ revision: RevisionID, _ view: any StoreView
   ) throws {
-    let keys =
-      DocumentBody.hasAttachments(body) ? try view.attachmentKeys(of: id, revision) : [:]
+    let keys = DocumentBody.hasAttachments(body) ? try view.attachmentKeys(of: id, revision) : [:]
     write { writer in
       writer.member("rev", revision.description)
       writer.member("body", raw: body)
