@@ -72,8 +72,10 @@ struct LiteBlobs {
   func pointer(to blob: Blob) -> String? {
     var (pointer, next) = ("", blob.place)
     while let place = next {
-      pointer = "/" + places[place].part + pointer
-      guard pointer.utf8.count <= Self.mostBytes else { return nil }
+      // A part may be nearly as long as the document, and the same one for all of its blobs.
+      let part = places[place].part
+      guard part.utf8.count + pointer.utf8.count < Self.mostBytes else { return nil }
+      pointer = "/" + part + pointer
       next = places[place].parent
     }
     return pointer
