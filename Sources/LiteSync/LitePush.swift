@@ -47,6 +47,9 @@ struct LitePush: Sendable {
     for index in document.attachments.indices {
       document.attachments[index].name = document.attachments[index].name.offDevice
     }
+    guard Set(document.attachments.map(\.name)).count == document.attachments.count else {
+      throw DocumentError(.invalidAttachment, "Two attachments have the same name without its ~")
+    }
     self.document = document
     attachments = try await LiteAttachment.all(in: document, parsed.root, text)
     byteCount = request.byteCount

@@ -49,6 +49,35 @@ import Testing
     #expect(try AttachmentName(there).offDevice == name)
   }
 
+  /// Regression: the bytes were asked for, and then the document was refused as JSON with the same name twice.
+  @Test(arguments: [
+    (["~blob_x", "~~blob_x", "blob_/pic"], ["blob_/pic", "blob_x", "~blob_x"]),
+    (["~blob_x", "blob_x"], nil), (["~~blob_x", "~blob_x", "blob_x"], nil),
+  ])
+  func namesThatBecomeTheSameAreRefused(_ there: [String], _ here: [String]?) async throws {
+    let members = there.map { #""\#($0)":{"stub":true,"digest":"\#(Self.digest)"}"# }
+    let body = #"{"_attachments":{\#(members.joined(separator: ","))}}"#
+    let limits = try await Database().documentLimits
+    let sent = LiteRequest("rev", ["id": "a", "rev": "1-aaaaaaaaaa"], body: Array(body.utf8))
+    guard let here else {
+      await #expect(throws: DocumentError.self) {
+        try await LitePush(sent, limits: limits, merges: { _ in false })
+      }
+      return
+    }
+    let push = try await LitePush(sent, limits: limits, merges: { _ in false })
+    #expect(push.attachments.map(\.name.text).sorted() == here)
+  }
+
+  @Test func aPointerIsAsLongAsANameMayBe() async throws {
+    let most = AttachmentName.maximumBytes - "blob_/".utf8.count
+    for (count, named) in [(most, "blob_/"), (most + 1, "blob_sha1-")] {
+      let names = try await Self.names(
+        in: "{\"\(String(repeating: "n", count: count))\":\(Self.blob())}")
+      #expect(names.count == 1 && names.first?.hasPrefix(named) == true)
+    }
+  }
+
   @Test func aDeviceFindsABlobByAPointerWithoutEscapes() async throws {
     let long = String(repeating: "n", count: 300)
     let text = """
