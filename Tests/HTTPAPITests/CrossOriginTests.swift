@@ -15,7 +15,7 @@ import Testing
         let exposed = reply.headers[.accessControlExposeHeaders]?.split(separator: ", ") ?? []
         let wanted: Set = [
           "accept-ranges", "age", "cache-status", "content-disposition", "content-range", "etag",
-          "renewed-token", "x-couch-request-id",
+          "renewed-token", "x-couch-request-id", "x-couchdb-body-time",
         ]
         #expect(wanted.isSubset(of: exposed.map(String.init)))
         #expect(reply.headers[.vary]?.contains("Origin") == true)

@@ -89,5 +89,5 @@ package struct CrossOrigin: Sendable {
   private static let answerHeaders =
     "accept-ranges, age, allow, cache-status, content-disposition, content-range, date, etag, link, "
     + "location, preference-applied, renewed-token, retry-after, server-timing, www-authenticate, "
-    + "x-content-type-options, x-couch-request-id, x-request-id"
+    + "x-content-type-options, x-couch-request-id, x-couchdb-body-time, x-request-id"
 }
