@@ -216,9 +216,11 @@ package final class AccountService: Sendable {
     var waiting: ServiceError?
     if let guest {
       try await accounts.claim(guest: guest, for: user.name, id: user.id)
-      waiting = await carry([guest], into: user.id, account)
-      let waits: [ServiceError.Code] = [.quotaExceeded, .storageFull, .damaged, .integrity]
-      if let waiting, !waits.contains(waiting.code) { throw waiting }
+      do { try await carry(guest, into: user.id, account) } catch {
+        let waits: [ServiceError.Code?] = [.quotaExceeded, .storageFull, .damaged, .integrity]
+        waiting = ServiceError(error)
+        guard waits.contains(waiting?.code) else { throw error }
+      }
     }
     return await carry(user.adopting.filter { $0 != guest }, into: user.id, account) ?? waiting
   }

@@ -152,6 +152,11 @@ struct AdoptionTests {
       _ = try await fixture.logIn("demo", guestToken: guest.token)
     }
     #expect(interrupted == .unavailable)
+    // A log-in that ends with the server's stop is answered so, and the log names the type of an unknown error.
+    fixture.adoptions.fail(with: CancellationError())
+    await #expect(throws: CancellationError.self) {
+      _ = try await fixture.logIn("demo", guestToken: guest.token)
+    }
     fixture.adoptions.fail(with: nil)
     _ = try await fixture.logIn("demo", guestToken: guest.token)
     #expect(fixture.adoptions.done == [Adoptions.Adoption(guest: guest.principal.id, user: id)])

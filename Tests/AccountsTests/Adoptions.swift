@@ -11,7 +11,7 @@ final class Adoptions: Sendable {
 
   private struct State {
     var done: [Adoption] = []
-    var failure: ServiceError?
+    var failure: (any Error)?
     var isWhole = true
   }
 
@@ -21,7 +21,7 @@ final class Adoptions: Sendable {
   var done: [Adoption] { state.withLock { $0.done } }
 
   /// Makes every later adoption fail with this error; nil ends that.
-  func fail(with error: ServiceError?) { state.withLock { $0.failure = error } }
+  func fail(with error: (any Error)?) { state.withLock { $0.failure = error } }
 
   /// Sets whether later adoptions leave revisions behind in the guest's store.
   func leaveSomething(_ isLeft: Bool) { state.withLock { $0.isWhole = !isLeft } }
