@@ -104,6 +104,23 @@ import Testing
     }
   }
 
+  /// Regression: its owner was kept out of lists and of everything else in a browser with a guest.
+  @Test func logInToAnAccountWhoseStoreIsDamagedSucceeds() async throws {
+    try await APIFixture.open { api in
+      let id = try #require(try await api.signUp("anna")["id"])
+      let guest = try await api.guest()
+      try await api.bookmark("theirs", guest)
+      api.engine.setDamaged(.user(try #require(AccountID(id))))
+      let session = try await api.call(
+        .post, "/v1/sessions",
+        body: #"{"username":"anna","password":"\#(APIFixture.password)","guestToken":"\#(guest)"}"#)
+      #expect(session.status == 200 && session["token"] != nil)
+      #expect(
+        session.json["waiting"]
+          == ["error": "store_damaged", "reason": "The store is damaged"])
+    }
+  }
+
   @Test(
     .bug(id: "S10"),
     arguments: [

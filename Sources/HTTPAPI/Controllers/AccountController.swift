@@ -53,7 +53,11 @@ struct AccountController: Sendable {
         let session = try await body["idToken"] == nil ? logIn(body, call) : exchange(body, call)
         var adoption: TakenOver?
         if let guest = session.adopted {
-          adoption = try await hotels.adoption(of: guest, in: session.principal.store)
+          let store = session.principal.store
+          do { adoption = try await hotels.adoption(of: guest, in: store) } catch {
+            // If the account's store can't be read, the answer says so as the reason why the guest's data wait.
+            if session.waiting == nil { throw error }
+          }
         }
         return sessionAnswer(
           .ok, session, adoption, isForCookie: isForCookie, takesCookie: takesCookie)
