@@ -7,7 +7,8 @@ package struct Session: Sendable, Equatable {
   package let token: IssuedToken
   /// The guest whose data the account took over with the log-in; nil for none.
   package var adopted: AccountID?
-  /// Why data of guests that the account has claimed wait in their stores; nil if none do.
+  /// Why data of guests that the account has claimed wait in their stores; nil if none do, and for conflicting revisions
+  /// that the documents have no room for.
   package var waiting: ServiceError?
 }
 
