@@ -24,9 +24,7 @@ def test_password_file_of_another_system_works(start, tmp_path):
     secret.write_bytes(b"secret 123\r\n")
     data = tmp_path / "data"
     assert start(data=data).stop() == 0
-    added = subprocess.run(
-        [BINARY, "user", "add", "bob", "--data", str(data), "--password-file", str(secret)],
-        capture_output=True, text=True, timeout=PATIENCE)
+    added = run("user", "add", "bob", "--data", data, "--password-file", secret)
     assert added.returncode == 0, added.stderr
     assert start().call("POST", "/v1/sessions", json={"username": "bob", "password": "secret 123"}).status_code == 200
 
@@ -154,8 +152,7 @@ def test_a_signal_at_the_question_for_a_password_shows_again_what_is_typed(tmp_p
 
 
 def user(server, *arguments, password="", status=0):
-    done = subprocess.run([BINARY, "user", *arguments, "--data", str(server.data)], input=password + "\n",
-                          capture_output=True, text=True, timeout=PATIENCE)
+    done = run("user", *arguments, "--data", server.data, input=password + "\n")
     assert done.returncode == status, done
     return done.stdout + done.stderr
 
@@ -228,8 +225,8 @@ def test_one_changes_the_own_password_and_stays_logged_in_here_alone(start):
     assert guest.status_code == 403 and "sign up" in guest.json()["detail"]
 
 
-def run(*arguments):
-    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
+def run(*arguments, input=None):
+    return subprocess.run([BINARY, *map(str, arguments)], input=input, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_what_is_not_there_is_named_in_one_line(tmp_path):
@@ -363,8 +360,7 @@ def test_metrics_say_what_they_are_and_which_process_and_version(shared):
 
 
 def audit(server, *arguments):
-    said = subprocess.run([BINARY, "audit", "--data", str(server.data), *arguments], capture_output=True, text=True,
-                          timeout=PATIENCE)
+    said = run("audit", "--data", server.data, *arguments)
     assert said.returncode == 0, said
     return list(map(json.loads, said.stdout.splitlines()))
 
@@ -386,7 +382,7 @@ def test_the_audit_log_has_who_did_what_and_survives_a_kill(start):
     assert "added" in user(server, "add", "bob", password="a good password")
     assert [each["event"] for each in audit(server, "--since", seen[-1]["time"])] == ["erased", "userAdded"]
     for command in (["keys", "rotate"], ["admin", "reset-password"]):
-        subprocess.run([BINARY, *command, "--data", str(server.data)], capture_output=True, check=True, timeout=PATIENCE)
+        run(*command, "--data", server.data).check_returncode()
     last = audit(server)[-2:]
     assert [(each["event"], each["by"], each.get("about")) for each in last] == [
         ("keysRotated", "administrator", None), ("passwordChanged", "administrator", "administrator")]
