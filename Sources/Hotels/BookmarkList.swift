@@ -90,13 +90,6 @@ package struct BookmarkList: Sendable, Equatable {
     hotels.filter { !other.contains($0) }
   }
 
-  /// The union of lists: the ids of the first in its order, then the ids that each further list adds.
-  package static func union(_ lists: some Sequence<BookmarkList>) -> BookmarkList {
-    var union = BookmarkList()
-    for list in lists { union.append(list.hotels) }
-    return union
-  }
-
   /// Reads the list from a stored body: its `hotels`, strings or numbers as ``HotelID/init(entry:)`` reads them.
   /// Other elements, empty ids and repetitions are skipped. When `hotels` is not an array, the list is empty.
   /// - Throws: ``JSONError`` for a body that is not JSON.
