@@ -40,9 +40,9 @@ extension DatabaseManager {
       // A task of its own, because the caller's task may be cancelled. If it fails, ``removeStaged(begunBefore:)``
       // erases the store later.
       let engine = engine
-      _ = await Work.shared {
-        try? await engine.erase(staged)
-      }.value
+      _ = await Scheduling.Work.waiting {
+        await Scheduling.Work.shared { try? await engine.erase(staged) }.value
+      }
       throw error
     }
   }

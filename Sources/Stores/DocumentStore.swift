@@ -203,7 +203,7 @@ package struct DocumentStore: Sendable {
     backlog.forget(backlogged.done)
     if !backlogged.owed.isEmpty { await follow(backlogged.owed, as: context.maintenance) }
     if changed.abandons, removesAbandoned {
-      await Work.shared { try? await removeAbandonedAttachments() }.value
+      await Work.waiting { await Work.shared { try? await removeAbandonedAttachments() }.value }
     }
     if changed.frees {
       var store = self

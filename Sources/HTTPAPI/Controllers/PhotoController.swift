@@ -115,7 +115,7 @@ struct PhotoController: Sendable {
     guard photo.upload.isBegun else { return }
     let hotels = hotels
     // A task of its own, because the request may have ended.
-    await Work.shared { await hotels.discard(photo, in: store.name) }.value
+    await Work.waiting { await Work.shared { await hotels.discard(photo, in: store.name) }.value }
   }
 
   /// Removes the photo that the path names.

@@ -92,9 +92,7 @@ struct PortabilityController: Sendable {
       return response
     } catch {
       // A task of its own, because the request may have ended. If the cleanup fails now, the next start repeats it.
-      await Work.shared {
-        _ = try? await imported.finish()
-      }.value
+      await Work.waiting { await Work.shared { _ = try? await imported.finish() }.value }
       throw error
     }
   }

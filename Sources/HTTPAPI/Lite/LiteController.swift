@@ -49,11 +49,12 @@ extension CouchStore: LiteStore {
     let begun = uploads.filter(\.isBegun)
     guard !begun.isEmpty else { return }
     // A task of its own, because the session may have ended.
-    await Work.shared {
+    let discarding = Work.shared {
       for upload in begun {
         try? await write(creating: false) { database in await database.discard(upload) }
       }
-    }.value
+    }
+    await Work.waiting { await discarding.value }
   }
 
   func read<Value>(_ use: (CouchDatabase) async throws -> Value) async throws -> Value {
