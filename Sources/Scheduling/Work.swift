@@ -242,8 +242,8 @@ package final class Work: Sendable {
     if nanoseconds >= Self.halfClosedLimit { end(.gone) }
   }
 
-  /// Resets the cost, and gives memory back. A request that waits for changes calls it when they come, so that those before
-  /// do not count.
+  /// Resets the cost, and gives memory back. A request calls it before it waits for changes, which may take hours: those
+  /// before do not count for it any more.
   package func resetCost() {
     used.store(0, ordering: .relaxed)
     moved.store(0, ordering: .relaxed)

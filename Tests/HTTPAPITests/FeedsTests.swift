@@ -1,5 +1,9 @@
 import Documents
+import HTTPTypes
+import Hummingbird
 import IPAddresses
+import NIOCore
+import Scheduling
 import StoreTesting
 import Stores
 import Synchronization
@@ -62,6 +66,39 @@ import Testing
     let reader = try add(reader())
     do { _ = LongAnswer(Nothing(), for: reader, in: feeds) }
     #expect(feeds.count == 0 && feeds.waitingCount == 0)
+  }
+
+  /// Counts what it holds.
+  private final class Memory: MemoryAccount {
+    let held = Atomic(0)
+    func reserveAnswer(_ count: Int) -> Bool {
+      held.store(count, ordering: .relaxed)
+      return true
+    }
+    func releaseAnswer() { held.store(0, ordering: .relaxed) }
+  }
+
+  private struct Nowhere: ResponseBodyWriter {
+    mutating func write(_ buffer: ByteBuffer) async throws {}
+    consuming func finish(_ trailers: HTTPFields?) async throws {}
+  }
+
+  /// Hundreds of feeds of one address may wait for hours, each after a long list.
+  @Test func answerThatWaitsHasGivenMemoryBack() async throws {
+    struct Reading: LongAnswerForm {
+      let rhythm = LongAnswerRhythm(timeout: .zero)
+      mutating func next(after news: Subscription.News) async throws -> LongAnswerPart {
+        #expect(Slice(of: Work.current).reserve(100))
+        return LongAnswerPart(following: .news, closing: [])
+      }
+    }
+    let (memory, work) = (Memory(), Work(ProcessorAccount(), in: Seats(stores: .forStores())))
+    work.setMemory(memory)
+    var writer: any ResponseBodyWriter = Nowhere()
+    let answer = LongAnswer(Reading(), for: try add(reader()), in: feeds)
+    try await Work.$current.withValue(work) { try await answer.write(to: &writer) }
+    // Its wait was over at once, and nothing else gives it back before the end of the request.
+    #expect(memory.held.load(ordering: .relaxed) == 0)
   }
 
   /// Regression: sixteen feeds per database could wait, so one member's devices could take all places.

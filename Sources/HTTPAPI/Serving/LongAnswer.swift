@@ -151,19 +151,15 @@ final class LongAnswer<Form: LongAnswerForm>: Sendable {
     _ rhythm: LongAnswerRhythm, _ moments: inout Moments, _ writer: inout any ResponseBodyWriter
   ) async throws -> Subscription.News? {
     let look = rhythm.look.map { ContinuousClock.now + $0 }
+    Work.current?.resetCost()
     while true {
       switch await subscription.next(by: [moments.due(rhythm), look].compactMap(\.self).min()) {
-      case .news(let news):
-        Work.current?.resetCost()
-        return news
+      case .news(let news): return news
       case .input: continue
       case .end: return nil
       case .due:
         if let timeout = rhythm.timeout, moments.news + timeout <= .now { return nil }
-        if let look, look <= .now {
-          Work.current?.resetCost()
-          return .init()
-        }
+        if let look, look <= .now { return .init() }
         try await beat(rhythm, &moments, &writer)
       }
     }
