@@ -19,8 +19,8 @@ extension DocumentStore {
       try await store.update(as: .server) { changes in
         changes.freesSpace = true
         switch next {
-        case .upload(let name): try changes.removeUpload(name)
-        case .names(let note): try changes.removeNames(note)
+        case .uploads(let names): for name in names { try changes.removeUpload(name) }
+        case .names(let notes): for note in notes { try changes.removeNames(note) }
         }
       }
       try await Slice.giveWay()
@@ -28,27 +28,29 @@ extension DocumentStore {
   }
 }
 
-/// Something that is to be removed.
+/// Something that is to be removed, as far as one update can.
 private enum Abandoned: Sendable {
-  /// The pieces of this name.
-  case upload(String)
-  /// A note with names.
-  case names(LocalID)
+  /// The pieces of these names.
+  case uploads([String])
+  /// Notes with names.
+  case names([LocalID])
 }
 
 extension StoreView {
-  /// The first that is to be removed.
+  /// The first that are to be removed.
   /// - Parameter end: uploads that got no bytes since then are.
   fileprivate func abandoned(before end: Timestamp) throws -> Abandoned? {
     guard try local(.attachmentTotal) != nil else { return nil }
-    let upload = try localValues(.below(LocalID.uploadPrefix), atMost: 1) { id, note in
+    let most = AttachmentLimits.removedAtOnce
+    let uploads = try localValues(.below(LocalID.uploadPrefix), atMost: most) { id, note in
       let mark = try UploadMark(note)
       return mark.isAbandoned || mark.began < end ? AnswerKeys.last(of: id) : nil
-    }.first
-    if let upload { return .upload(upload) }
-    return try localIDs(.below(LocalID.forgottenNamesPrefix), atMost: 1) { id in
-      Abandoned.names(.attachmentNames(AnswerKeys.last(of: id)))
-    }.first
+    }
+    guard uploads.isEmpty else { return .uploads(uploads) }
+    let notes = try localIDs(.below(LocalID.forgottenNamesPrefix), atMost: most) { id in
+      LocalID.attachmentNames(AnswerKeys.last(of: id))
+    }
+    return notes.isEmpty ? nil : .names(notes)
   }
 }
 
@@ -99,10 +101,12 @@ extension StoreChanges {
     return true
   }
 
-  /// Removes a marked note, unless a revision has it again.
+  /// Removes a marked note, unless a revision has it again, or this update has removed too many names already.
   fileprivate mutating func removeNames(_ note: LocalID) throws {
-    guard try recall(note) else { return }
     let names = try attachmentNames(note)
+    guard removed.names == 0 || removed.names + names.count <= AttachmentLimits.removedNames,
+      try recall(note)
+    else { return }
     write(LocalEdit(note, nil))
     for key in try some(of: names, of: DocumentID(stored: note.text)) { try count(-1, of: key) }
   }
@@ -134,10 +138,13 @@ extension StoreChanges {
     try addBytes(-bytes)
   }
 
-  /// Removes the last pieces of an abandoned attachment, and its mark with the first piece.
+  /// Removes the last pieces of an abandoned attachment, and its mark with the first piece. Does nothing if this update has
+  /// removed enough already.
   fileprivate mutating func removeUpload(_ name: String) throws {
-    guard let mark = try upload(name) else { return }
-    let rest = max(0, mark.pieces - AttachmentLimits.removedBytes / AttachmentLimits.pieceBytes)
+    let left = (AttachmentLimits.removedBytes - Int(removed.bytes)) / AttachmentLimits.pieceBytes
+    guard left > 0, let mark = try upload(name) else { return }
+    let rest = max(0, mark.pieces - left)
+    removed.bytes += Int64((mark.pieces - rest) * AttachmentLimits.pieceBytes)
     // Only the last piece of an attachment is short.
     let bytes = min(mark.bytes, Int64(rest * AttachmentLimits.pieceBytes))
     write(LocalEdit(.upload(name), rest > 0 ? UploadMark(abandoned: rest, bytes: bytes).note : nil))

@@ -22,6 +22,8 @@ package enum AttachmentLimits {
   /// later ones, so that none takes long: a document may name 40,000 attachments, and have 256 MiB of them.
   static let removedNames = 100
   static let removedBytes = 2 << 20
+  /// How many marks of such names, or of such bytes, it looks at.
+  static let removedAtOnce = 50
   /// After so many seconds without further bytes the parts of an attachment whose document never came are removed: 1 day.
   /// The other attachments of a document may take as long.
   package static let abandonedSeconds: Int64 = 86_400
