@@ -110,9 +110,85 @@ import Testing
     #expect(try await notes(of: store) == 0)
   }
 
+  /// Names move from one note to another while the notes are counted. The notes that get them come before the one that was
+  /// read last, so that they are found nowhere.
+  @Test func countsAreRightWhenNamesMoveMeanwhile() async throws {
+    let (store, other) = (try await store(), DocumentID(stored: "b"))
+    for id in [id, other] {
+      try await store.update(loading: [id]) { changes in
+        try attach(200, at: 1, to: &changes, of: id)
+      }
+    }
+    let hooked = HookedStorage(store.storage) { number, _ in
+      if number == 2 {
+        _ = try await recorded(in: store) { changes in try purge(other, in: &changes) }
+      }
+      // 200 attachments, the notes of both documents, and record and note of the first are read.
+      guard number == 206 else { return }
+      // Only the first update of the removal.
+      let interrupted = HookedStorage(store.storage) { number, _ in
+        if number > 2 { throw ServiceError(.unavailable, "The server has stopped") }
+      }
+      await #expect(throws: ServiceError.self) {
+        try await open(interrupted).removeAbandonedAttachments()
+      }
+    }
+    try await engine.inShortestSlices { try await open(hooked).recountAttachments() }
+    try await store.removeAbandonedAttachments()
+    let counts = try await store.read { view in
+      try view.attachmentKeys(of: id, revision(1)).values.map { try view.attachment($0)?.documents }
+    }
+    #expect(counts == Array(repeating: 1, count: 200))
+  }
+
+  /// A note of names was lost, and the same attachments come again in another revision.
+  @Test func namesOfALostNoteCountWhenTheyComeAgain() async throws {
+    let store = try await store()
+    try await add(30, at: 1, to: store)
+    let notes = try await store.read { view in
+      try view.localIDs(.below(LocalID.attachmentNamesPrefix)) { $0 }
+    }
+    #expect(notes.count == 1)
+    try await store.update { changes in
+      for note in notes { changes.write(LocalEdit(note, nil)) }
+    }
+    _ = try await store.forgetIncompleteAttachments()
+    #expect(try await attached(in: store) == 0)
+    try await store.update(loading: [id]) { changes in
+      try attach(30, at: 1, to: &changes, as: revision(2))
+    }
+    let counts = try await store.read { view in
+      try view.attachmentKeys(of: id, revision(2)).values.map { try view.attachment($0)?.documents }
+    }
+    #expect(counts == Array(repeating: 1, count: 30))
+  }
+
+  @Test(arguments: [(3, 9), (1, AttachmentLimits.pieceBytes)])
+  func marksOfFewNamesOrBytesAreRemovedTogether(count: Int, bytes: Int) async throws {
+    let store = try await store()
+    let ids = (0..<60).map { DocumentID(stored: "\($0)") }
+    for (number, id) in ids.enumerated() {
+      try await store.update(loading: [id]) { changes in
+        try attach(count, at: number, to: &changes, of: id, bytes: bytes)
+      }
+    }
+    _ = try await recorded(in: store) { changes in
+      for id in ids { try purge(id, in: &changes) }
+    }
+    #expect(try await attached(in: store) > 0)
+    let counter = try #require(store.storage as? MemoryStorage).reads
+    let before = counter.counts.commits
+    try await store.removeAbandonedAttachments()
+    #expect(counter.counts.commits == before + 1)
+    #expect(try await notes(of: store) == 0)
+  }
+
   private func store() async throws -> DocumentStore {
-    let storage = try #require(try await engine.open(.system, creating: true))
-    return DocumentStore(name: .system, storage: storage, limits: .full, now: { Self.now })
+    open(try #require(try await engine.open(.system, creating: true)))
+  }
+
+  private func open(_ storage: any StoreStorage) -> DocumentStore {
+    DocumentStore(name: .system, storage: storage, limits: .full, now: { Self.now })
   }
 
   private func revision(_ number: Int) -> RevisionID {
@@ -130,7 +206,7 @@ import Testing
 
   private func attach(
     _ count: Int, at number: Int, to changes: inout StoreChanges, of id: DocumentID? = nil,
-    bytes: Int = 9
+    as revision: RevisionID? = nil, bytes: Int = 9
   ) throws {
     let id = id ?? self.id
     var contents: [AttachmentName: AttachmentContent] = [:]
@@ -147,7 +223,7 @@ import Testing
           name: name, contentType: "text/plain", generation: 1, digest: new.facts.digest,
           length: new.facts.length))
     }
-    let revision = revision(number)
+    let revision = revision ?? self.revision(number)
     changes.write(
       try Edit.insert(
         id, in: try changes.tree(id), history: [revision], body: try DocumentBody.empty.with(stubs),
@@ -155,8 +231,8 @@ import Testing
     try changes.attach(contents, to: AttachedRevision(id: id, revision: revision))
   }
 
-  private func purge(in changes: inout StoreChanges) throws {
-    changes.purge(Purge(id: id, tree: RevisionTree(), leavesMarks: false))
+  private func purge(_ id: DocumentID? = nil, in changes: inout StoreChanges) throws {
+    changes.purge(Purge(id: id ?? self.id, tree: RevisionTree(), leavesMarks: false))
   }
 
   /// How many notes one update writes. Nothing follows it, as if the server had stopped.

@@ -1,7 +1,7 @@
 import Documents
 import Scheduling
 
-/// Counts anew what names attachments, after a repair.
+/// Counts anew what names attachments, after a repair, and removes what updates have left of them.
 ///
 /// When a document's ``AttachmentRecord`` is lost, its attachments would count one note too many for ever, and their bytes
 /// for the owner of the store. So would those of the notes of its revisions, which nothing names any more.
@@ -9,9 +9,10 @@ extension DocumentStore {
   /// How often the counts are compared when others change them meanwhile.
   private static var attempts: Int { 4 }
 
-  /// Mends the counts of attachments, and removes those that no note names.
+  /// Mends the counts of attachments, and removes those that no note names, and notes that no record has.
   func recountAttachments() async throws {
     for _ in 0..<Self.attempts {
+      try await removeAbandonedAttachments()
       var page = AttachmentCount()
       var isDone = true
       while true {
@@ -24,7 +25,6 @@ extension DocumentStore {
       }
       if isDone { break }
     }
-    try await removeAbandonedAttachments()
   }
 
   /// - Returns: false if others have written meanwhile.
@@ -33,13 +33,16 @@ extension DocumentStore {
     var unowned = Array(page.unowned)[...]
     var isDone = true
     while isDone, !wrong.isEmpty || !unowned.isEmpty {
-      let (keys, notes) = (
-        wrong.prefix(AttachmentLimits.removedNames), unowned.prefix(AttachmentLimits.removedNames)
-      )
+      let keys = wrong.prefix(AttachmentLimits.removedNames)
+      // The removal of these notes changes counts, so they come last.
+      let notes = keys.isEmpty ? unowned.prefix(AttachmentLimits.removedNames) : []
       isDone = try await update(as: .server) { changes in
         changes.freesSpace = true
-        // Whatever names an attachment more takes a number. A note that is removed meanwhile takes none.
-        guard try changes.view.info().lastSequence == page.sequence else { return false }
+        // Whatever names an attachment more takes a number. A note that is removed meanwhile takes none, nor do names that
+        // have moved to notes that are to be removed.
+        guard try changes.view.info().lastSequence == page.sequence,
+          try changes.view.localIDs(.below(LocalID.forgottenNamesPrefix), atMost: 1, { $0 }).isEmpty
+        else { return false }
         for note in notes where try changes.local(note) != nil { changes.forget(note) }
         return try keys.allSatisfy { key in
           guard let count = page.attachments[key],

@@ -41,7 +41,7 @@ enum AttachmentLedger {
       for (revision, body) in added where DocumentBody.hasAttachments(body.bytes) {
         let owner = AttachedRevision(id: mutation.id, revision: revision)
         let names = try Self.names(of: body.attachments, of: owner, after: record, in: &changes)
-        try record.set(names, of: owner).map { try changes.writeOnce($0) }
+        try record.set(names, of: owner).map { try changes.writeOnce($0, of: &record) }
       }
       guard !record.isEmpty else { return }
       // An engine keeps the body of any revision that may be near enough to a leaf.
@@ -114,7 +114,7 @@ enum AttachmentLedger {
     let (here, formerly) = (record.keysHere, former.keysHere)
     add(1, here.subtracting(formerly))
     add(-1, try changes.some(of: formerly.subtracting(here), of: id))
-    let (old, new) = (former.apart, record.apart)
+    let (old, new) = (former.apart.filter { !record.written.contains($0.key) }, record.apart)
     for note in new.keys where try old[note] == nil && !changes.recall(note) {
       add(1, try changes.attachmentNames(note))
     }
@@ -147,8 +147,10 @@ extension StoreChanges {
   }
 
   /// Records a note whose name says what is in it, unless the store has it.
-  mutating func writeOnce(_ note: LocalEdit) throws {
-    if try local(note.id) == nil { write(note) }
+  mutating func writeOnce(_ note: LocalEdit, of record: inout AttachmentRecord) throws {
+    guard try local(note.id) == nil else { return }
+    write(note)
+    record.written.insert(note.id)
   }
 
   /// Stores the bytes of an attachment, unless the store has them.

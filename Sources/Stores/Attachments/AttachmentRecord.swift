@@ -24,6 +24,8 @@ package struct AttachmentRecord: Equatable {
   private var added: [RevisionID: AttachmentNames] = [:]
   /// What was set and removed again, because a revision that is not kept came together with others.
   private(set) var dropped: (keys: Set<AttachmentKey>, notes: Set<LocalID>) = ([], [])
+  /// The notes that were written since. One that the record had before was lost, and its names do not count.
+  var written: Set<LocalID> = []
 
   init() {}
 

@@ -41,7 +41,9 @@ extension DocumentStore {
             let kept = known.filter { !gone.contains($0.value) }
             guard kept.count < known.count else { continue }
             let owner = AttachedRevision(id: named.id, revision: revision)
-            try record.set(AttachmentNames(kept), of: owner).map { try changes.writeOnce($0) }
+            try record.set(AttachmentNames(kept), of: owner).map {
+              try changes.writeOnce($0, of: &record)
+            }
           }
         }
       }
