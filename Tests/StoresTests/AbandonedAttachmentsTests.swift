@@ -1,7 +1,9 @@
 import Documents
 import StoreTesting
+import Synchronization
 import Testing
 
+@testable import Scheduling
 @testable import Stores
 
 /// What one update does for attachments, however many there are. Counted in notes, because a clock tells nothing on a busy
@@ -65,6 +67,24 @@ import Testing
       changes.purge(Purge(id: id, tree: RevisionTree(), leavesMarks: false))
     }
     #expect(try await attached(in: store) == 0)
+    #expect(try await notes(of: store) == 0)
+  }
+
+  @Test func requestHoldsNoSeatDuringTheRemoval() async throws {
+    let store = try await store()
+    for number in 1...10 { try await add(30, at: number, to: store) }
+    let work = Scheduling.Work(ProcessorAccount(), in: Seats(stores: .forStores()))
+    let seated = Mutex<[Bool]>([])
+    let hooked = HookedStorage(store.storage) { _, _ in
+      seated.withLock { $0.append(work.isSeated) }
+    }
+    await work.begin()
+    try await Scheduling.Work.$current.withValue(work) {
+      try await open(hooked).update(loading: [id]) { changes in try purge(in: &changes) }
+    }
+    work.finish()
+    let calls = seated.withLock { $0 }
+    #expect(calls.count > 2 && calls == [true] + Array(repeating: false, count: calls.count - 1))
     #expect(try await notes(of: store) == 0)
   }
 
