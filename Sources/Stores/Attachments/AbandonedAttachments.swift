@@ -103,6 +103,7 @@ extension StoreChanges {
 
   /// Removes a marked note, unless a revision has it again, or this update has removed too many names already.
   fileprivate mutating func removeNames(_ note: LocalID) throws {
+    guard removed.names < AttachmentLimits.removedNames else { return }
     let names = try attachmentNames(note)
     guard removed.names == 0 || removed.names + names.count <= AttachmentLimits.removedNames,
       try recall(note)
