@@ -49,7 +49,8 @@ struct WordQuery {
     /// Whether a hotel must have one of them.
     let isPhrase: Bool
     var words: [Word]
-    /// A stop word at its end, and the phrase with the word before it: `club med`. It counts if a hotel's name has that.
+    /// A stop word at its end, and the phrase with the word before it: `club med`. It counts if a hotel's name has that. In a
+    /// location, and if it is what every result is, it does not: who looks for "avignon hotel" wants all of Avignon.
     var ending: (word: Word, phrase: String)?
 
     /// The expression for hotels with some form of a word.
@@ -131,7 +132,8 @@ struct WordQuery {
         Text(
           columns: isAboutPlace ? Self.place : Self.all, isAboutPlace: isAboutPlace,
           phrases: phrases, isPhrase: !excludes && !asked.isEmpty,
-          words: Self.pairsJoined(words), ending: Self.ending(of: plain, expanded, counted)))
+          words: Self.pairsJoined(words),
+          ending: isAboutPlace ? nil : Self.ending(of: plain, expanded, counted)))
     }
   }
 
@@ -140,7 +142,7 @@ struct WordQuery {
     of terms: [FoldedText.Term], _ expanded: [FoldedText.Term], _ counted: [Int]
   ) -> (word: Word, phrase: String)? {
     guard let last = terms.last, let other = expanded.last, terms.count > 1,
-      !counted.contains(terms.count - 1)
+      !counted.contains(terms.count - 1), !SearchStopWords.kinds.contains(key(last))
     else { return nil }
     return (word(last, other, isLast: !last.isClosed), phrase(terms.suffix(2).flatMap(\.parts)))
   }
