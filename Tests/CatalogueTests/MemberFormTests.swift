@@ -262,13 +262,15 @@ import Testing
     #expect(names == expected)
   }
 
-  @Test func anObjectThatManyHotelsNameMakesNoFileMuchLarger() throws {
+  @Test(arguments: [1, 300])
+  func anObjectThatManyHotelsNameMakesNoFileMuchLarger(_ members: Int) throws {
     let hotels = (1...400).map {
       #""Hotel:\#($0)":{"__typename":"Hotel","name":"A \#($0)","address":{"__ref":"Address:1"}}"#
     }
-    let street = String(repeating: "x", count: 64 << 10)
+    let line = String(repeating: "x", count: (64 << 10) / members)
+    let lines = (1...members).map { #""line\#($0)":"\#(line)""# }.joined(separator: ",")
     let text =
-      #"{"ROOT_QUERY":{},"Address:1":{"street":"\#(street)"},\#(hotels.joined(separator: ","))}"#
+      #"{"ROOT_QUERY":{},"Address:1":{"street":{\#(lines)}},\#(hotels.joined(separator: ","))}"#
     let rows = try #require(LinkedObjects.rows(in: Array(text.utf8)))
     #expect(rows.count > 7 << 20 && rows.count < 9 << 20)
   }

@@ -56,7 +56,9 @@ struct LinkedObjects {
     return resources.map { resource in
       var resource = resource
       resource["attributes"] = .object(joined(Self.facts(of: resource)))
-      let rest = resource["relationships"]?.object?.members.filter { !Self.isKnown($0.name) } ?? []
+      let related = resource["relationships"]?.object?.members ?? []
+      guard related.count <= Self.mostMembers else { return resource }
+      let rest = related.filter { !Self.isKnown($0.name) }
       resource["relationships"] =
         rest.isEmpty ? nil : .object(JSONObject(rest.map { ($0.name, $0.value) }))
       return resource
@@ -139,7 +141,10 @@ struct LinkedObjects {
         parts.insert(key)
         return resolved(.object(part), depth: depth - 1)
       }
-      guard object.count <= Self.mostMembers else { return value }
+      guard object.count <= Self.mostMembers else {
+        budget -= value.bytes.count
+        return value
+      }
       return .object(JSONObject(object.members.map { ($0.name, resolved($0.value, depth: depth)) }))
     default: return value
     }
