@@ -274,4 +274,17 @@ import Testing
     let rows = try #require(LinkedObjects.rows(in: Array(text.utf8)))
     #expect(rows.count > 7 << 20 && rows.count < 9 << 20)
   }
+
+  @Test func objectsOfARowAreJoinedOnceOnly() {
+    let text = #"""
+      {"@graph":[{"@type":"Hotel","@id":"#h","name":"A","address":{"@id":"#a"}},{"@id":"#a","addressLocality":"Rome"}]}
+      """#
+    func count(isInner: Bool) -> Int? {
+      let bytes = Array(text.utf8)
+      let row = SplitRow(ordinal: 1, line: 1, content: .text(bytes))
+      return NestedRows(bytes, isInner: isInner)?.rows(of: row).count
+    }
+    #expect(count(isInner: false) == 1)
+    #expect(count(isInner: true) != 1)
+  }
 }

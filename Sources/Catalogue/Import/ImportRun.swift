@@ -136,7 +136,8 @@ final class ImportRun {
 
   /// Takes a row, or the rows in it: a page of an answer, or the hotels of a chain.
   private func take(_ read: HotelRow, _ text: [UInt8], _ row: SplitRow) throws(CatalogueError) {
-    guard read.mayHaveRows, let inner = NestedRows(text),
+    let isInner = if case .inner = row.content { true } else { false }
+    guard read.mayHaveRows, let inner = NestedRows(text, isInner: isInner),
       inner.areHotels || read.isFault || inner.areListed && read.isTitle
     else { return try take(read, row) }
     for row in inner.rows(of: row) { try take(row) }

@@ -205,9 +205,13 @@ struct NestedRows {
   private var areCities = false
 
   /// Finds the hotels in a row that is none itself; nil if there are none.
-  init?(_ row: [UInt8]) {
+  /// - Parameter isInner: whether the row was in another one. What such a row names is in it already; an object that names
+  ///   itself would never end.
+  init?(_ row: [UInt8], isInner: Bool) {
     let start = row.lazy.filter { !RowSplitter.isSpace($0) }.prefix(2)
-    if let rows = start.elementsEqual("[{".utf8) ? row : LinkedObjects.rows(in: row) {
+    if let rows = start.elementsEqual("[{".utf8)
+      ? row : isInner ? nil : LinkedObjects.rows(in: row)
+    {
       (text, isMap, areHotels, areListed) = (rows, false, true, true)
       return
     }
