@@ -105,7 +105,7 @@ const endless = text => [text, ...tables().endings.filter(it => text.endsWith(it
 
 /** What a name "in" or "of" a place may be the case of, "Лондоне", "Szkocji", and a Hebrew or Arabic one without "in". */
 const nominatives = text => /^[בלبل]/.test(text) ? [text.slice(1)] : tables().cases.filter(it => text.endsWith(it)).map(it => text.slice(0, -it.length))
-  .filter(it => it[2]).flatMap(it => tables().nominatives.map(end => it + end)).filter(it => it[3] || it > "z")
+  .filter(it => it[2]).flatMap(it => tables().nominatives.map(end => it + end)).filter(it => it[3] || it > "~")
 
 /**
  * English names of what a name in another language means, for a search.
