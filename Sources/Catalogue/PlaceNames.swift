@@ -228,7 +228,8 @@ package struct PlaceNames: Sendable {
 
   /// Endings by which Russian, Ukrainian, Polish, Czech, Turkish, Finnish and Hungarian say "in", "of" or "with", and what a
   /// name may have instead: Москве and Москва, `Paryżu` and `Paryż`, `Szkocji` and `Szkocja`, `Londra'da`, `Pariisissa`,
-  /// `Párizsban`, `havuzlu`; some change the letter before it: `Praze` and `Praha`, `Englannissa` and `Englanti`. Short ones of Hungarian (`-on`, `-en`) are those of English words.
+  /// `Párizsban`, `havuzlu`; some change the letter before it: `Praze` and `Praha`, `Englannissa` and `Englanti`. Short ones
+  /// of Hungarian (`-on`, `-en`) are those of English words.
   static let (cases, nominativeEndings) = (
     SaidWords.list(
       """
