@@ -7,7 +7,7 @@ import Text
 enum NameTable: String {
   case country, city, foreign, district, airport, sight, state, region, amenity
 
-  /// The fields of each line, without the kind.
+  /// The fields of each line, without the kind; at least one.
   var rows: [[String]] { Self.rows[self] ?? [] }
 
   /// A state, province or region of a country.
@@ -38,7 +38,7 @@ enum NameTable: String {
     for (fields, chinese) in zip(lines, chinese) {
       let others = traditional.prefix(chinese.count)
       traditional = traditional.dropFirst(chinese.count)
-      guard let kind = fields.first.flatMap(NameTable.init) else { continue }
+      guard fields.count > 1, let kind = NameTable(rawValue: fields[0]) else { continue }
       rows[kind, default: []].append(fields.dropFirst() + others.filter { !chinese.contains($0) })
     }
     return rows
