@@ -11,8 +11,6 @@ struct TableHeader {
   /// Whether the columns are variables of SPARQL, below which there are terms of RDF: `?name`, `"Ritz"@en`.
   /// <https://www.w3.org/TR/sparql11-results-csv-tsv/#tsv>
   let areVariables: Bool
-  /// How many columns before that of the name say a place, in a table without ids; see ``MergedCells``.
-  private(set) var places = 0
   /// The values as they are in the line.
   private let texts: [String]
 
@@ -40,10 +38,6 @@ struct TableHeader {
     known = meanings.count { $0 != nil }
     hasName = meanings.contains(.name)
     hasNumbers = texts.contains(where: Self.isMeasured)
-    let before = meanings.prefix { [.city, .state, .country].contains($0) }.count
-    if before < meanings.count, meanings[before] == .name, !meanings.contains(.id) {
-      places = before
-    }
   }
 
   /// Whether a table can have this line above its rows. One known word beside numbers is a hotel, perhaps of the category
@@ -121,7 +115,6 @@ struct TableHeader {
       [.name, .description, .address, .street, .city, .state, .country].contains(first)
     else { return }
     names.insert(nil, at: 0)
-    places = 0
   }
 
   /// The column with the titles of tasks or events, as Todoist's `CONTENT`, if no column has names and two others say
@@ -148,19 +141,5 @@ struct TableHeader {
   private static func isMeasured(_ text: String) -> Bool {
     guard text.utf8.count < 32, let number = Double(text), number.isFinite else { return false }
     return number < 0 || text.utf8.contains(UInt8(ascii: "."))
-  }
-}
-
-/// Cells that people have merged in a spreadsheet: a country, a state or a city before the names of several hotels. As CSV,
-/// only the first of their rows has the text.
-struct MergedCells {
-  private var above: [[UInt8]] = []
-
-  /// Gives a row the places of the row above where its first columns are empty.
-  mutating func fill(_ values: inout [[UInt8]], columns: Int) {
-    let places = values.prefix(columns)
-    let empty = places.prefix { value in value.allSatisfy { $0 <= 0x20 } }.count
-    for (index, value) in above.prefix(empty).enumerated() { values[index] = value }
-    above = Array(values.prefix(columns))
   }
 }

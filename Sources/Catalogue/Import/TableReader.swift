@@ -38,7 +38,6 @@ struct TableReader {
   private var isCopyEnded = false
   /// The place of the rows below a line with its name only.
   private var place = GroupedLists.Place()
-  private var merged = MergedCells()
   /// How many lines were passed over before the first line.
   private var passed = 0
   /// Whether the lines before the rows are UTF-8.
@@ -340,9 +339,9 @@ struct TableReader {
       self.header?.shift(for: values)
     }
     ordinal += 1
-    let columns = self.header ?? header
-    merged.fill(&values, columns: columns.places)
-    return SplitRow(ordinal: ordinal, line: rowLine, content: content(columns), place: place)
+    return SplitRow(
+      ordinal: ordinal, line: rowLine, content: content(self.header ?? header),
+      place: place)
   }
 
   private func content(_ header: TableHeader) -> SplitRow.Content {
