@@ -9,6 +9,8 @@ extension WordQuery {
         try vocabulary.count(Self.named([phrase]), atMost: 1) > 0
       {
         query.texts[text].words.append(word)
+        // "Rowing Club" has the phrase without it.
+        query.texts[text].phrases.removeAll { !$0.hasSuffix(phrase) }
       }
       for index in query.texts[text].words.indices {
         try query.texts[text].complete(index, by: vocabulary)

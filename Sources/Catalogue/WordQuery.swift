@@ -45,7 +45,7 @@ struct WordQuery {
     let isAboutPlace: Bool
     /// The whole text, and the text from its first word that counts to its last: "hotels in kent" and "kent". Only one
     /// of them if they are equal.
-    let phrases: [String]
+    var phrases: [String]
     /// Whether a hotel must have one of them.
     let isPhrase: Bool
     var words: [Word]
@@ -310,7 +310,9 @@ struct WordQuery {
   ) -> Word {
     let phrase = phrase(term.parts)
     var forms = [phrase, Self.phrase(expanded.parts)]
-    if let latin = LatinLetters.word(phrase) { forms.append(latin) }
+    // Whole: "Вене" is Vienna's, and no beginning of Venezia.
+    let latin = LatinLetters.word(phrase)
+    if let latin { forms.append(latin) }
     // The Arabic article is a part of the word.
     let article = "ال"
     if phrase.hasPrefix(article), phrase.unicodeScalars.count > 4 {
@@ -327,7 +329,7 @@ struct WordQuery {
     let single = term.parts.count == 1 && IndexedText.hasOnlyWords(term.parts) ? phrase : nil
     var known: Set<String> = []
     let found = forms.filter { known.insert($0).inserted }
-      .map { Form(text: $0, isPrefix: isEnd || isCharacter) }
+      .map { Form(text: $0, isPrefix: (isEnd || isCharacter) && $0 != latin) }
     return Word(
       forms: found, whole: isEnd && !isCharacter ? Form(text: phrase, isPrefix: false) : nil,
       single: single, key: key(term))

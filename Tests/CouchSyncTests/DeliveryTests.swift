@@ -307,8 +307,8 @@ struct DeliveryTests {
     }
     #expect(causes == [.delivered, .filtered, .filtered, .delivered])
     let delivered = try await database.changes(
-      isDelivered: true, to: device, from: nil, limit: 1)
-    #expect(delivered.page.isEmpty && delivered.next == 2)
+      isDelivered: true, to: device, from: 4, limit: 1)
+    #expect(delivered.page.isEmpty && delivered.next == 3)
   }
 
   /// Regression: the ledger said that the device has it.
