@@ -16,11 +16,11 @@ ABOUT_FILES = {"test_" + name for name in (
     "nodes_erasures", "operators", "portability", "power_loss", "power_model", "stores")}
 """Files of tests that look at a data directory, or break a disk or a clock below it."""
 LONG = ["test_" + name for name in (
-    "schema", "generators", "move", "backup", "nodes", "move_serving", "power_loss", "cluster_former", "cluster_nodes",
-    "list_kills", "couch_dialect_databases", "feeds", "faults_stop", "security_canary", "changes_under_writers",
-    "nodes_damage", "long_use", "replication", "costs", "replication_batches", "list_members", "upstream", "operators",
-    "receipts", "portability", "http_overload", "http_pace", "nodes_erasures", "security_issuers", "kills", "lite",
-    "security_tokens", "security_injection")]
+    "schema", "costs", "generators", "move", "backup", "nodes", "sweep", "http_pace", "security_tokens",
+    "move_serving", "power_loss", "cluster_former", "cluster_nodes", "list_kills", "couch_dialect_databases",
+    "feeds", "faults_stop", "security_canary", "changes_under_writers", "nodes_damage", "long_use", "replication",
+    "replication_batches", "list_members", "upstream", "operators", "receipts", "portability", "http_overload",
+    "nodes_erasures", "security_issuers", "kills", "lite", "security_injection")]
 """The files of tests that take longest. They begin first, so that none runs alone at the end."""
 
 

@@ -1,7 +1,7 @@
 """Requests of every operation over a store that is as hostile as the quotas allow, changed at random towards the most
 expensive ones. None fails, memory and work stay bounded, and in a release build none takes too much time.
 
-By default 40 requests are changed. `BOOKMARKS_COSTS_SECONDS` sets a duration instead; in the nightly run it is an hour.
+By default 24 requests are changed. `BOOKMARKS_COSTS_SECONDS` sets a duration instead; in the nightly run it is an hour.
 The most expensive requests are written to `.build/costs.md`.
 """
 import os
@@ -15,7 +15,7 @@ from hostile_store import HostileStore
 from people import Person
 from server import BINARY, ROOT
 
-REQUESTS = 40
+REQUESTS = 24
 SECONDS = float(os.environ.get("BOOKMARKS_COSTS_SECONDS") or (3600 if NIGHTLY else 0))
 RELEASE = bool(os.environ.get("BOOKMARKS_RELEASE")) or "/release/" in BINARY
 SLICE = 10
