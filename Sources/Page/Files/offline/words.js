@@ -169,8 +169,8 @@ export function wanted(text, meanings, keepsSaid) {
     const { key, offers } = word
     const found = [word.term, word.other].flatMap(term => {
       const phrase = phraseOf(term), hasRun = term.some(isRun)
-      const forms = [phrase, toLatin(phrase) || phrase, ...hasRun ? [] : together(term)]
-      return forms.map(it => it + (hasRun && !phrase.includes(" ") ? "" : last(word)))
+      const forms = [phrase, ...hasRun ? [] : together(term)]
+      return [...forms.map(it => it + (hasRun && !phrase.includes(" ") ? "" : last(word))), (toLatin(phrase) || phrase) + " "]
     })
     const own = single(word)
     for (let end = 2; end < own.length - 1 && !own[24]; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from) + " ")
