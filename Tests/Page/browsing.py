@@ -17,6 +17,10 @@ PASSING = (ElementClickInterceptedException, ElementNotInteractableException, No
 CLIENT = "import(new URL('bundle.js', document.querySelector('script[type=module]').src))"
 """An expression for the module of the page's client; the URLs of the page's files have its version."""
 
+# Whether nothing waits in the outbox. The button of the page is redrawn a moment after a change.
+SENT = f"const done = arguments[0]; {CLIENT}" + """.then(({ client }) => client.outbox())
+    .then(entries => done(!entries.some(it => /pending|transit|parked/.test(it.state))), () => done(false))"""
+
 CONTROL = """
     // If a dialog is open, only its buttons can be pressed.
     const inside = document.querySelector("dialog[open]") ? "dialog[open] " : ""
@@ -178,8 +182,10 @@ class Browser:
         self.synced()
 
     def synced(self):
-        """Waits until every change that the page knows of is on the server."""
-        self.until(lambda: "Everything is up to date" in "".join(self.read("#sync > button", "aria-label")), "not synced", 60)
+        """Waits until every change in the page's outbox is on the server and the page says so. Wait first for what a
+        click shows: only then is its change in the outbox."""
+        self.until(lambda: self.driver.execute_async_script(SENT)
+            and "Everything is up to date" in "".join(self.read("#sync > button", "aria-label")), "not synced", 60)
 
     def sign_up(self, name, password="a good password"):
         self.visit("/sign-up")

@@ -130,6 +130,7 @@ def test_reader_has_no_control_to_change_anything(browser):
     owner, other, path = shared_list(browser, "reader")
     owner.visit(f"{path}/notes/Plan?edit=1").write("#words", "We leave on Monday.")
     owner.press("Save for everybody")
+    owner.says("Changed")
     owner.synced()
     for place, sign in ((path, "Plan"), (path + "/members", "Can read"), (path + "/notes/Plan?edit=1", "We leave on Monday.")):
         other.visit(place).says(sign)

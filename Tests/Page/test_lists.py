@@ -46,6 +46,7 @@ def change(page, words, button="Save for everybody"):
     page.press("Change")
     page.write("#words", words)
     page.press(button)
+    page.until(lambda: not page.all("#words"), "the words are still being written")
 
 
 def test_who_changes_the_days_leaves_the_description_as_others_have_it(browser):
@@ -58,6 +59,7 @@ def test_who_changes_the_days_leaves_the_description_as_others_have_it(browser):
     owner.synced()
     other.driver.execute_script("document.getElementById('list-to').value = '2026-05-08'")
     other.press("Save")
+    other.says("8 May 2026")
     other.synced()
     other.says("8 May 2026", "Bring sun cream")
     owner.visit(path).says("8 May 2026", "Bring sun cream")
@@ -180,6 +182,7 @@ def test_a_note_written_offline_over_a_newer_one_is_put_together(browser, choice
     owner.press("Write it")
     owner.write("#words", "At nine.")
     owner.press("Save for everybody")
+    owner.says("Changed")
     owner.synced()
     copied(other, path, "At nine.")
     assert other.find("#merged").get_attribute("value") == "We leave on Sunday or Tuesday."
@@ -248,6 +251,7 @@ def test_a_draft_changed_on_two_devices_has_the_words_of_both(browser):
     path = made_list(phone, "Lisbon") + "/notes/Plan"
     phone.visit(path + "?edit=1").write("#words", "We leave on Monday.\n\nBring:\n\nTea.")
     phone.press("Keep as a draft")
+    phone.says("Draft: only you see it")
     phone.synced()
     laptop.visit("/log-in").enter(name, "a good password", "Log in")
     laptop.visit(path).says("Tea.", "Draft: only you see it")
