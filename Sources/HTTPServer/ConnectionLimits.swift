@@ -23,7 +23,8 @@ package struct ConnectionLimits: Sendable {
   package var answerRate = RequestLimits.answerBytesPerSecond
   /// How long a connection may continue once the server stops.
   package var stop = TimeAmount.seconds(Int64(RequestLimits.stopSeconds))
-  /// How long the server discards what comes after the last answer, before it closes the connection.
+  /// How long the server discards what comes after the last answer, before it closes the connection. When it stops, it
+  /// waits as long for the first request of a connection.
   package var linger = TimeAmount.seconds(Int64(RequestLimits.lingerSeconds))
 
   /// The values of ``RequestLimits``, with this time until an answer begins.

@@ -81,8 +81,10 @@ struct RequestLimitStateMachine {
   mutating func readHead(_ request: OutstandingRequest, at now: NIODeadline) -> HeadAction {
     guard !isOver, !closes || outstanding == 0 else { return .ignore }
     guard answerAccount.openStream() else { return .close }
+    if last == nil { cutoff = cutoff.map { $0 - limits.linger + limits.stop } }
     last = request
     pace = BodyPace(limits, at: now)
+    if cutoff != nil { pace?.shortenDeadline(at: now) }
     isStreamed = false
     guard outstanding == 0 else { return .forward(append(request)) }
     hasAnswer = false
@@ -319,14 +321,15 @@ struct RequestLimitStateMachine {
   }
 
   /// Notes that the server stops. The connection ends when its outstanding requests are answered, or after
-  /// ``ConnectionLimits/stop``.
+  /// ``ConnectionLimits/stop``. The first request of a new one is waited for: it is on its way, and some clients, Couchbase
+  /// Lite's for C among them, stop for good without an answer to it.
   /// - Returns: whether no request is outstanding; then call ``end()``.
   mutating func stop(at now: NIODeadline) -> Bool {
     guard cutoff == nil else { return false }
-    cutoff = now + limits.stop
+    cutoff = now + (last == nil ? limits.linger : limits.stop)
     pace?.shortenDeadline(at: now)
     closes = true
-    return outstanding == 0 && !isOver && !isRefusing
+    return last != nil && outstanding == 0 && !isOver && !isRefusing
   }
 
   /// Ends a connection that has no unanswered request.
@@ -391,8 +394,6 @@ struct RequestLimitStateMachine {
     answerAccount.release()
     if let address { admission.release(address) }
     address = nil
-    isOver = true
-    stuck = nil
-    cutoff = nil
+    _ = cut()
   }
 }

@@ -25,7 +25,8 @@ package enum RequestLimits {
   package static let answerPieceBytes = 64 << 10
   /// Seconds from the last byte of a request to the first byte of its answer. A feed begins its answer at once.
   package static let requestSeconds = 60
-  /// Seconds for which a connection is still read after its last answer, so that the answer is not lost.
+  /// Seconds for which a connection is still read after its last answer, so that the answer is not lost; and, when the
+  /// server stops, before its first request.
   package static let lingerSeconds = 1
   /// Seconds from the order to stop until every connection is closed. Service managers give a process at least 30
   /// seconds; the stores are closed in the rest of that time.

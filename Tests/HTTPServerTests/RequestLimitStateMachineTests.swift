@@ -271,6 +271,7 @@ import Testing
 
   @Test func stoppingServerEndsAnIdleConnectionAtOnceAndABusyOneAfterItsAnswer() {
     var (idle, busy) = (machine(), machine())
+    #expect(begins(Self.request(), &idle) && !answers(&idle))
     let isEnded = idle.stop(at: start)
     #expect(isEnded)
     #expect(begins(Self.request(), &busy))
@@ -284,6 +285,22 @@ import Testing
     #expect(begins(Self.request(), &answered))
     _ = answered.stop(at: start)
     #expect(answers(&answered))
+  }
+
+  /// Regression: a client that had just connected got no answer to its first request. LiteCore's replicator ended for good.
+  @Test func stoppingServerAnswersTheFirstRequestOfANewConnection() {
+    var (new, silent) = (machine(), machine())
+    for _ in 0..<2 {
+      let (isEnded, isSilentEnded) = (new.stop(at: start), silent.stop(at: start))
+      #expect(!isEnded && !isSilentEnded)
+    }
+    #expect(begins(Self.request(), &new) && silent.due == start + limits.linger)
+    _ = new.readEnd(at: start)
+    let end = start + limits.linger
+    let (kept, cut) = (new.check(at: end), silent.check(at: end))
+    #expect(kept == .none && cut == .cut)
+    #expect(new.due == start + limits.stop)
+    #expect(answers(&new))
   }
 
   @Test func connectionThatIsGoneGivesAllBack() {

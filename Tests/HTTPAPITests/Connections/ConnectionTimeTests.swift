@@ -143,11 +143,32 @@ import Testing
   }
 
   @Test(.bug(id: "F23")) func connectionThatOwesNothingEndsAtOnce() throws {
-    for bytes in ["", "GET / HT", Wire.get] {
+    for bytes in [Wire.get, Wire.get + "GET / HT"] {
       let wire = try Wire()
       try wire.receive(bytes)
-      if bytes == Wire.get { wire.answer() }
+      wire.answer()
       wire.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+      #expect(!wire.channel.isActive)
+    }
+  }
+
+  @Test func firstRequestOfANewConnectionIsAnsweredWhenTheServerStops() throws {
+    for part in [0, 8] {
+      let (wire, silent) = (try Wire(), try Wire())
+      for wire in [wire, silent] {
+        try wire.receive(String(Wire.get.prefix(part)))
+        wire.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        wire.wait(wire.limits.linger.less)
+        #expect(wire.channel.isActive)
+      }
+      try wire.receive(String(Wire.get.dropFirst(part)))
+      wire.wait(.nanoseconds(1))
+      silent.wait(.nanoseconds(1))
+      #expect(wire.channel.isActive && !silent.channel.isActive)
+      wire.answer()
+      let sent = try wire.sent()
+      #expect(sent.hasPrefix("HTTP/1.1 200 ") && sent.lowercased().contains("connection: close"))
+      wire.wait(wire.limits.linger)
       #expect(!wire.channel.isActive)
     }
   }
