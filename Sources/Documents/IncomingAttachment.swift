@@ -20,7 +20,7 @@ package struct IncomingAttachment: Sendable {
   /// The most attachments of one document.
   package static let most = 100
 
-  package var name: AttachmentName
+  package let name: AttachmentName
   /// Nil when it is not given.
   package let contentType: String?
   package let content: Content
@@ -38,9 +38,12 @@ package struct IncomingAttachment: Sendable {
   /// Whether its bytes are a part of the request behind the document.
   package var follows: Bool { if case .follows = content { true } else { false } }
 
+  /// How the name of an attachment is read.
+  package typealias Naming = (String) throws(DocumentError) -> AttachmentName
+
   /// - Throws: ``DocumentError`` with code `invalidAttachment` or `attachmentLimit`.
-  init(_ member: JSONMember) throws(DocumentError) {
-    let (name, node) = (try AttachmentName(member.name), member.value)
+  init(_ member: JSONMember, _ naming: Naming) throws(DocumentError) {
+    let (name, node) = (try naming(member.name), member.value)
     self.name = name
     guard node.kind == .object else {
       throw DocumentError(.invalidAttachment, "Invalid attachment \(name)")
@@ -85,13 +88,17 @@ package struct IncomingAttachment: Sendable {
 
   /// Reads the member `_attachments` of a document.
   /// - Throws: ``DocumentError`` with code `invalidDocument` for anything but an object; `invalidAttachment`; `attachmentLimit`.
-  static func all(in node: JSONNode) throws(DocumentError) -> [IncomingAttachment] {
+  static func all(
+    in node: JSONNode, _ naming: Naming
+  ) throws(DocumentError) -> [IncomingAttachment] {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Bad special document member: _attachments")
     }
     guard node.count <= most else {
       throw DocumentError(.attachmentLimit, "A document has at most \(most) attachments")
     }
-    return try node.members.map { member throws(DocumentError) in try IncomingAttachment(member) }
+    return try node.members.map { member throws(DocumentError) in
+      try IncomingAttachment(member, naming)
+    }
   }
 }

@@ -14,7 +14,7 @@ package struct IncomingDocument: Sendable {
   /// `_revisions` as ids, newest first; nil when not given.
   package let history: [RevisionID]?
   /// The value of `_attachments`; empty when it is not given.
-  package var attachments: [IncomingAttachment]
+  package let attachments: [IncomingAttachment]
   /// All other fields.
   package let body: DocumentBody
   /// The bytes of the longest string in the text with the document; 0 if all are short.
@@ -22,9 +22,13 @@ package struct IncomingDocument: Sendable {
 
   /// Reads a parsed object.
   /// - Parameter body: its body if that has been read; see ``DocumentBodyReader``.
+  /// - Parameter naming: how the names of its attachments are read.
   /// - Throws: ``DocumentError`` with code `invalidDocument`, `invalidID`, `invalidRevision` or
   ///   `invalidAttachment`.
-  package init(_ node: JSONNode, read body: DocumentBody? = nil) throws(DocumentError) {
+  package init(
+    _ node: JSONNode, read body: DocumentBody? = nil,
+    naming: IncomingAttachment.Naming = AttachmentName.init(_:)
+  ) throws(DocumentError) {
     guard node.kind == .object else {
       throw DocumentError(.invalidDocument, "Document must be a JSON object")
     }
@@ -37,7 +41,8 @@ package struct IncomingDocument: Sendable {
       case "_rev": fields.revision = value
       case "_revisions": fields.history = value
       case "_deleted": isDeleted = try Self.flag(value)
-      case DocumentBody.attachmentsName: attachments = try IncomingAttachment.all(in: value)
+      case DocumentBody.attachmentsName:
+        attachments = try IncomingAttachment.all(in: value, naming)
       default: guard Self.takes(name) else { throw Self.bad(name) }
       }
     }

@@ -95,9 +95,11 @@ extension AttachmentName {
   /// The name on a device, unless it has a blob of this name.
   var onDevice: AttachmentName { mayBeEscaped ? AttachmentName(stored: "~" + text) : self }
 
-  /// The name of an attachment that a device has by this name.
-  var offDevice: AttachmentName {
-    let isEscaped = mayBeEscaped && !isOfBlob
-    return isEscaped ? AttachmentName(stored: String(Substring(text.utf8.dropFirst()))) : self
+  /// Reads the name of an attachment that a device has by this one, which may be a byte longer than others.
+  /// - Throws: as any name.
+  init(onDevice text: String) throws(DocumentError) {
+    let sent = AttachmentName(stored: text)
+    let isEscaped = sent.mayBeEscaped && !sent.isOfBlob
+    try self.init(isEscaped ? String(Substring(text.utf8.dropFirst())) : text)
   }
 }

@@ -42,15 +42,12 @@ struct LitePush: Sendable {
     isDeleted = request.flag("deleted")
     let text = request.body.isEmpty ? Array("{}".utf8) : request.body
     let parsed = try await ParsedJSON.inSlices(text, limits: limits.document)
-    var document = try IncomingDocument(
-      parsed.root, read: try await DocumentBody.readLong(parsed.root))
-    for index in document.attachments.indices {
-      document.attachments[index].name = document.attachments[index].name.offDevice
-    }
+    document = try IncomingDocument(
+      parsed.root, read: try await DocumentBody.readLong(parsed.root),
+      naming: AttachmentName.init(onDevice:))
     guard Set(document.attachments.map(\.name)).count == document.attachments.count else {
       throw DocumentError(.invalidAttachment, "Two attachments have the same name without its ~")
     }
-    self.document = document
     attachments = try await LiteAttachment.all(in: document, parsed.root, text)
     byteCount = request.byteCount
   }

@@ -9,6 +9,8 @@ import Testing
 
 @Suite struct LiteAttachmentTests {
   private static let digest = "sha1-Kq5sNclPz7QV2+lfQIuc6R7oRu0="
+  /// The rest of the longest name with `blob_`.
+  private static let tail = String(repeating: "n", count: AttachmentName.maximumBytes - 5)
 
   private static func blob(_ more: String = "") -> String {
     #"{"@type":"blob","digest":"\#(digest)","length":11\#(more)}"#
@@ -42,11 +44,14 @@ import Testing
   @Test(arguments: [
     ("a.png", "a.png"), ("blob", "blob"), ("blob_1.png", "~blob_1.png"), ("blob_", "~blob_"),
     ("~blob_x", "~~blob_x"), ("~blob", "~blob"),
+    ("blob_" + tail, "~blob_" + tail),
   ])
   func aNameThatADeviceWouldTakeForABlobGoesAndComesBack(_ text: String, _ there: String) throws {
     let name = try AttachmentName(text)
     #expect(name.onDevice.text == there)
-    #expect(try AttachmentName(there).offDevice == name)
+    #expect(try AttachmentName(onDevice: there) == name)
+    let tooLong = "~blob_n" + Self.tail
+    #expect(throws: DocumentError.self) { try AttachmentName(onDevice: tooLong) }
   }
 
   /// Regression: the bytes were asked for, and then the document was refused as JSON with the same name twice.

@@ -85,7 +85,7 @@ def test_attachments_that_a_device_would_take_for_blobs_come_and_stay(phone, acc
     """LiteCore drops `blob_1.png`. It never stores a document with `blob_x`, so that its pull had no end."""
     couch = database(account)
     contents = {name: some(100 + number) for number, name in enumerate(
-        ["blob_x", "blob_1.png", "blob_/list/x", "blob_/list/0", "~blob_x", "blob"])}
+        ["blob_x", "blob_1.png", "blob_/list/x", "blob_/list/0", "~blob_x", "blob", "blob_" + "n" * 507])}
     couch.rev("a", list=[1], _attachments={
         name: {"content_type": "text/plain", "data": base64.b64encode(data).decode()} for name, data in contents.items()})
     phone.pull()
