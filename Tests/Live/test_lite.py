@@ -86,15 +86,20 @@ def test_every_kind_of_credentials_opens_a_session(account):
 def test_a_browser_gets_a_session_by_name_and_password(account):
     """As Couchbase Lite for JavaScript does it."""
     path, sent = "/couch/bookmarks/_session?one_time=true", {"name": account.name, "password": account.password}
+    origin = {"Origin": account.server.url}
     for options in ({"auth": (account.name, account.password)}, {"json": sent}):
-        answer = account.server.call("POST", path, **options)
+        answer = account.server.call("POST", path, headers=origin, **options)
         assert answer.status_code == 200, answer.text
         session = answer.json()
         assert session["userCtx"] == {"name": account.name, "roles": []} and "Set-Cookie" not in answer.headers
         offered = f"BLIP_3+CBMobile_4,SyncGatewaySession_{session['one_time_session_id']}"
-        phone = Phone(account.server, protocols=offered, headers={"Origin": account.server.url}).connect()
+        phone = Phone(account.server, protocols=offered, headers=origin).connect()
         assert phone.blip.websocket.fields["sec-websocket-protocol"] == VECTORS
         assert phone.close() == 1000
+    # Another app takes it from the cookie, as Sync Gateway's.
+    [cookie, *_] = account.server.call("POST", "/couch/bookmarks/_session", json=sent).headers["Set-Cookie"].split(";")
+    assert cookie.startswith("SyncGatewaySession=")
+    assert Phone(account.server, headers={"Cookie": cookie}).connect().close() == 1000
     assert account.server.call("POST", path).status_code == 400
     assert account.server.call("POST", path, auth=(account.name, "another password")).status_code == 401
     evil = {"Origin": "https://evil.example"}

@@ -68,17 +68,17 @@ struct CouchSessionController: Sendable {
     }
   }
 
-  /// A session for Couchbase Lite for JavaScript. In a browser it can set no header of a WebSocket, so it asks for a session by
-  /// HTTP and sends it as a protocol's name; see ``LiteProtocol``.
+  /// A session for Couchbase Lite. For JavaScript in a browser, which can set no header of a WebSocket, it is in the answer; it
+  /// is sent as a protocol's name, see ``LiteProtocol``. Other apps read it from the cookie, for `SessionAuthenticator`.
   ///
-  /// Source: Sync Gateway, `POST /{db}/_session?one_time=true`. Here it is a session like any other, of an account and not of
-  /// a database.
+  /// Source: Sync Gateway, `POST /{db}/_session`. Here it is a session like any other, of an account and not of a database.
   private func logInLite(_ call: Call) async throws -> Response {
     _ = try authentication.takesCookie(call, isRequired: false)
     let (name, password) = try await sentCredentials(call)
     let session = try await accounts.logIn(
       username: name, password: password, guestToken: nil, from: call.address)
-    return .json { writer in
+    let cookie = address.cookie(session.token, named: SentCredentials.liteCookieName)
+    return .json(headers: call[.origin] == nil ? [.setCookie: cookie] : [:]) { writer in
       writer.member("ok", true)
       writer.object("userCtx") { writer in
         writer.member("name", session.principal.username ?? "")

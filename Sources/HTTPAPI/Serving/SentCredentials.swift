@@ -8,10 +8,8 @@ enum SentCredentials: Sendable {
   /// A user's name and password; the password may contain colons.
   case basic(name: String, password: Secret)
 
-  /// The name of the session cookie, the same as CouchDB's.
-  static let cookieName = "AuthSession"
-  /// The names under which a session's token is accepted. Couchbase Lite sends its session as Sync Gateway names it.
-  private static let cookieNames = [cookieName, "SyncGatewaySession"]
+  /// The names of the session cookie: the same as CouchDB's, and for Couchbase Lite the same as Sync Gateway's.
+  static let (cookieName, liteCookieName) = ("AuthSession", "SyncGatewaySession")
 
   /// Reads the field's value; nil for another scheme, and for anything but Base64 of `user:password` in UTF-8.
   init?(authorization field: String) {
@@ -35,7 +33,7 @@ enum SentCredentials: Sendable {
   static func cookie(_ field: String) -> String? {
     for pair in field.utf8.split(separator: UInt8(ascii: ";")) {
       let text = String(decoding: pair, as: UTF8.self).trimmingSpaces
-      for name in cookieNames where text.utf8.starts(with: (name + "=").utf8) {
+      for name in [cookieName, liteCookieName] where text.utf8.starts(with: (name + "=").utf8) {
         return String(Substring(text.utf8.dropFirst(name.utf8.count + 1)))
       }
     }

@@ -35,10 +35,10 @@ struct ServerAddress: Sendable {
   }
 
   /// The session cookie, which a browser sends only to this site, and only over TLS if clients use TLS.
-  func cookie(_ token: IssuedToken) -> String {
+  func cookie(_ token: IssuedToken, named name: String = SentCredentials.cookieName) -> String {
     let seconds = max(0, token.expiresAt.seconds - now().seconds)
     let secure = usesTLS ? "; Secure" : ""
-    return "\(SentCredentials.cookieName)=\(token.token.exposed); Path=/; Max-Age=\(seconds); "
+    return "\(name)=\(token.token.exposed); Path=/; Max-Age=\(seconds); "
       + "HttpOnly; SameSite=Strict" + secure
   }
 
