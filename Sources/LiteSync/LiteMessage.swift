@@ -6,7 +6,7 @@ package struct LiteRequest: Sendable {
   /// The property `Profile`, which names the operation.
   package let profile: String
   /// The other properties, by their names.
-  package let properties: [String: String]
+  package var properties: [String: String]
   package let body: [UInt8]
   /// Whether no answer is wanted.
   package let isNoReply: Bool

@@ -48,9 +48,10 @@ struct LitePull: Sendable {
   private let form: LiteForm
   private let collection: String?
   private var since: SinceToken
-  /// Whether tombstones are left out: until the client, which has no document, has caught up.
+  /// Whether tombstones are left out: until all changes were read for the client, which has no document.
   private var isActiveOnly: Bool
-  private var isCaughtUp = false
+  /// Whether all changes were read once, and whether the client was told so.
+  private var (isAtEnd, isCaughtUp) = (false, false)
   /// Whether there may be changes that are not read yet.
   private var hasNews = true
   /// Whether the last changes that were read are none for the client, and others follow.
@@ -124,13 +125,11 @@ struct LitePull: Sendable {
   private mutating func refuse(_ announcement: Announcement) {
     refusals += 1
     guard !announcement.isLast, refusals <= Self.mostRefusals else { return }
-    let rows = announcement.rows
-    guard rows.count > 1 else {
-      refused.append(Announcement(rows: rows, isLast: true))
-      return
-    }
-    refused.append(Announcement(rows: Array(rows[..<(rows.count / 2)])))
-    refused.append(Announcement(rows: Array(rows[(rows.count / 2)...])))
+    let (rows, half) = (announcement.rows, announcement.rows.count / 2)
+    refused +=
+      half == 0
+      ? [Announcement(rows: rows, isLast: true)]
+      : [rows[..<half], rows[half...]].map { Announcement(rows: Array($0)) }
   }
 
   /// The next requests; none while the client has to answer first, or there is nothing to send. Revisions are sent without
@@ -143,8 +142,13 @@ struct LitePull: Sendable {
     isSearching = false
     if announced.count < Self.announcements, wanted.count < Self.wantedAtOnce {
       if let next = refused.popFirst() { return [outgoing(announcing: next)] }
-      let requests = hasNews ? try await nextChanges(in: store) : []
-      guard requests.isEmpty else { return requests }
+      let changes = hasNews ? try await nextChanges(in: store) : nil
+      if let changes { return [changes] }
+    }
+    if isAtEnd, !isCaughtUp, announced.isEmpty, refused.isEmpty {
+      // Not before the client's answers: a one-shot pull ends with it, and has what it could not take announced again before.
+      isCaughtUp = true
+      return [outgoing(LiteRequest("changes", body: LiteChanges.body([]), isNoReply: true))]
     }
     return try await nextRevisions(in: store, holding: held)
   }
@@ -166,7 +170,7 @@ struct LitePull: Sendable {
     return read.map { outgoing($0) }
   }
 
-  private mutating func nextChanges(in store: some LiteStore) async throws -> [LiteSession.Outgoing]
+  private mutating func nextChanges(in store: some LiteStore) async throws -> LiteSession.Outgoing?
   {
     hasNews = false
     let query = LiteChanges(
@@ -176,14 +180,8 @@ struct LitePull: Sendable {
     since = page.last
     hasNews = !page.isComplete || hasNews
     isSearching = page.rows.isEmpty && !page.isComplete
-    var requests: [LiteSession.Outgoing] = []
-    if !page.rows.isEmpty { requests.append(outgoing(announcing: Announcement(rows: page.rows))) }
-    if page.isComplete, !isCaughtUp {
-      (isCaughtUp, isActiveOnly) = (true, false)
-      let empty = LiteRequest("changes", body: Array("[]".utf8), isNoReply: true)
-      requests.append(outgoing(empty))
-    }
-    return requests
+    if page.isComplete { (isAtEnd, isActiveOnly) = (true, false) }
+    return page.rows.isEmpty ? nil : outgoing(announcing: Announcement(rows: page.rows))
   }
 
   private mutating func outgoing(announcing changes: Announcement) -> LiteSession.Outgoing {
@@ -195,10 +193,8 @@ struct LitePull: Sendable {
 
   private func outgoing(_ request: LiteRequest, awaitedBy token: Int? = nil) -> LiteSession.Outgoing
   {
-    var properties = request.properties
-    properties["collection"] = collection
-    let request = LiteRequest(
-      request.profile, properties, body: request.body, isNoReply: request.isNoReply)
+    var request = request
+    request.properties["collection"] = collection
     return LiteSession.Outgoing(token: token.map(LiteSession.Token.pull), request: request)
   }
 }
