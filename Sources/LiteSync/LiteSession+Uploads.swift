@@ -90,22 +90,19 @@ extension LiteSession {
     _ next: (request: UInt64, push: LitePush, attachment: LiteAttachment, mayProve: Bool),
     in store: some LiteStore
   ) async throws -> Outgoing? {
-    let attachment = next.attachment
+    let (attachment, limit) = (next.attachment, store.attachmentBytes)
+    var proof: AttachmentProof?
     if let (facts, isOwn) = try await known(attachment, in: next.push.id, store), next.mayProve {
       guard !isOwn else {
         uploads.note(facts, of: attachment, for: next.request)
         return nil
       }
-      if let proof = try await AttachmentProof(of: facts, in: store) {
-        let (token, request) = uploads.ask(proof, of: attachment, of: next.push, next.request)
-        return Outgoing(token: .upload(token), request: request)
-      }
+      proof = try await AttachmentProof(of: facts, in: store)
     }
-    guard attachment.length ?? 0 <= store.attachmentBytes else {
-      throw AttachmentUpload.tooLarge(store.attachmentBytes)
+    guard proof != nil || attachment.length ?? 0 <= limit else {
+      throw AttachmentUpload.tooLarge(limit)
     }
-    let (token, request) = uploads.ask(
-      for: attachment, of: next.push, next.request, limit: store.attachmentBytes)
-    return Outgoing(token: .upload(token), request: request, isStreamed: true)
+    return uploads.ask(
+      for: attachment, of: next.push, next.request, proof: proof, limit: limit)
   }
 }

@@ -151,33 +151,23 @@ struct LiteUploads: Sendable {
     if waiting[index].missing.isEmpty { complete.append(waiting.remove(at: index)) }
   }
 
-  /// The request for a proof.
-  mutating func ask(
-    _ proof: AttachmentProof, of attachment: LiteAttachment, of push: LitePush, _ request: UInt64
-  ) -> (token: Int, request: LiteRequest) {
-    lastToken += 1
-    asked[lastToken] = Asked(request: request, attachment: attachment, form: .proof(proof))
-    let properties = Self.properties(of: attachment, push)
-    return (lastToken, LiteRequest("proveAttachment", properties, body: proof.nonce))
-  }
-
-  /// The request for bytes.
+  /// The request for an attachment of a revision that waits.
+  /// - Parameter proof: what the client has to prove; nil to ask for the bytes.
   /// - Parameter limit: the most bytes of an attachment.
   mutating func ask(
-    for attachment: LiteAttachment, of push: LitePush, _ request: UInt64, limit: Int
-  ) -> (token: Int, request: LiteRequest) {
+    for attachment: LiteAttachment, of push: LitePush, _ request: UInt64, proof: AttachmentProof?,
+    limit: Int
+  ) -> LiteSession.Outgoing {
     lastToken += 1
     asked[lastToken] = Asked(
-      request: request, attachment: attachment, form: .bytes(AttachmentUpload(limit: limit)))
-    return (lastToken, LiteRequest("getAttachment", Self.properties(of: attachment, push)))
-  }
-
-  private static func properties(
-    of attachment: LiteAttachment, _ push: LitePush
-  ) -> [String: String] {
+      request: request, attachment: attachment,
+      form: proof.map(Asked.Form.proof) ?? .bytes(AttachmentUpload(limit: limit)))
     var properties = ["digest": attachment.digest.text, "docID": push.id.text]
     properties["collection"] = push.collection
-    return properties
+    let (profile, nonce) = proof.map { ("proveAttachment", $0.nonce) } ?? ("getAttachment", [])
+    return LiteSession.Outgoing(
+      token: .upload(lastToken), request: LiteRequest(profile, properties, body: nonce),
+      isStreamed: proof == nil)
   }
 
   // MARK: Answers

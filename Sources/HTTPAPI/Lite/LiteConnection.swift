@@ -69,12 +69,7 @@ final class LiteConnection: Sendable {
     await last?.session.end(in: store)
   }
 
-  private func take() -> Progress? {
-    progress.withLock { progress in
-      defer { progress = nil }
-      return progress
-    }
-  }
+  private func take() -> Progress? { progress.withLock { $0.take() } }
 
   @concurrent private func exchange(
     _ socket: WebSocketConnection, _ subscription: Subscription
