@@ -202,7 +202,7 @@ let package = Package(
     tests("IPAddresses", ["IPAddresses"]),
     tests("Photos", ["Photos"]),
     tests("Page", ["Page"]),
-    tests("Scheduling", ["Scheduling"]),
+    tests("Scheduling", ["Scheduling", "TestSupport"]),
     tests("SQLite", ["SQLite", "TestSupport"]),
     tests("Text", ["Text"]),
     tests(

@@ -14,12 +14,18 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
+  /// From this many bytes on a piece of a body is not copied to join others.
+  private static let longPiece = 4 << 10
+
   private let limits: ConnectionLimits
   private let answers: any RequestAnswering
   /// The connection's state; nil for an HTTP/2 stream, which has one request.
   private let connection: ConnectionState?
   private var machine: RequestLimitStateMachine
   private var timer: Scheduled<Void>?
+  /// What has come of a body with the present read. It is passed on in one piece, because a client decides in how many
+  /// chunks or frames it comes, and each piece costs its reader as much as a long one.
+  private var arrived = ByteBuffer()
 
   init(
     _ limits: ConnectionLimits, _ admission: Admission, _ answers: any RequestAnswering,
@@ -45,6 +51,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func handlerRemoved(context: ChannelHandlerContext) { release() }
 
   func channelInactive(context: ChannelHandlerContext) {
+    passArrived(context)
     release()
     context.fireChannelInactive()
   }
@@ -62,9 +69,36 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let now = context.eventLoop.now
     switch unwrapInboundIn(data) {
     case .head(let head): read(head, data, context, at: now)
-    case .body(let bytes): carryOut(machine.readBody(bytes.readableBytes, at: now), data, context)
-    case .end: carryOut(machine.readEnd(at: now), data, context)
+    case .body(let bytes):
+      take(bytes, machine.readBody(bytes.readableBytes, at: now), data, context)
+    case .end:
+      passArrived(context)
+      carryOut(machine.readEnd(at: now), data, context)
     }
+  }
+
+  private func take(
+    _ bytes: ByteBuffer, _ action: RequestLimitStateMachine.BodyAction, _ data: NIOAny,
+    _ context: ChannelHandlerContext
+  ) {
+    guard case .forward = action, bytes.readableBytes < Self.longPiece else {
+      passArrived(context)
+      return carryOut(action, data, context)
+    }
+    var bytes = bytes
+    if arrived.readableBytes == 0 { arrived = bytes } else { arrived.writeBuffer(&bytes) }
+  }
+
+  private func passArrived(_ context: ChannelHandlerContext) {
+    guard arrived.readableBytes > 0 else { return }
+    let bytes = arrived
+    arrived = ByteBuffer()
+    context.fireChannelRead(wrapInboundOut(.body(bytes)))
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    passArrived(context)
+    context.fireErrorCaught(error)
   }
 
   private func read(
@@ -118,6 +152,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    passArrived(context)
     machine.readComplete(at: context.eventLoop.now)
     context.fireChannelReadComplete()
   }
@@ -301,6 +336,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    passArrived(context)
     guard event is ChannelShouldQuiesceEvent, connection != nil else {
       return context.fireUserInboundEventTriggered(event)
     }

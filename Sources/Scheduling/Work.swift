@@ -34,6 +34,8 @@ package final class Work: Sendable {
   /// When a client has closed its sending side and the request has cost this much, the client counts as gone; in
   /// nanoseconds.
   static let halfClosedLimit: Int64 = 100_000_000
+  /// What ends sooner was no wait, in nanoseconds: less than it takes to hand something to another thread.
+  private static let shortestWait: Int64 = 20_000
 
   /// The account that pays until the principal is known.
   private let address: ProcessorAccount
@@ -49,6 +51,8 @@ package final class Work: Sendable {
   private let longest = Atomic<Int64>(0)
   private let isCounted: Bool
   let slice = SliceStart()
+  /// Since when the work computes without a wait and without giving way.
+  private let turn = SliceStart()
   /// The thread on which the slice began, and that thread's processor time then, in nanoseconds.
   private let thread = Atomic<UInt>(0)
   private let processor = Atomic<Int64>(0)
@@ -116,11 +120,33 @@ package final class Work: Sendable {
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     guard let work = current else { return try await body() }
-    work.finish()
+    let wait = work.beginWait()
     let result: Result<Value, Failure>
     do throws(Failure) { result = .success(try await body()) } catch { result = .failure(error) }
-    await work.resume()
+    await work.end(wait)
     return try result.get()
+  }
+
+  /// A wait of the work for others.
+  package struct Wait: Sendable {
+    fileprivate let turn: Int64
+    fileprivate let begun = SliceClock.now
+  }
+
+  /// Begins a wait, as ``waiting(_:)`` does, for something that can't be passed to a closure.
+  package func beginWait() -> Wait {
+    let turn = turn.nanoseconds
+    finish()
+    return Wait(turn: turn)
+  }
+
+  /// Ends a wait. What was there at once was none: the turn goes on, and once it has lasted a slice, the work gives way.
+  /// Otherwise a client that always has another piece ready would keep a thread of Swift's pool.
+  package func end(_ wait: Wait) async {
+    let now = SliceClock.now
+    let hasWaited = now - wait.begun >= Self.shortestWait
+    if !hasWaited, now - wait.turn >= Slice.nanoseconds { return await lineUp() }
+    await resume(isNew: hasWaited)
   }
 
   /// Charges the time since the slice began, and gives the place or the seat back.
@@ -131,12 +157,14 @@ package final class Work: Sendable {
   }
 
   /// Waits for a place or a seat if the work needs one, and begins a slice.
-  package func resume() async {
+  /// - Parameter isNew: whether a turn begins with it.
+  private func resume(isNew: Bool = true) async {
     if needsSeat.load(ordering: .relaxed) { await seats.take(for: self) }
-    beginSlice()
+    beginSlice(isNew: isNew)
   }
 
-  private func beginSlice() {
+  private func beginSlice(isNew: Bool = true) {
+    if isNew { turn.begin() }
     thread.store(cscheduling_thread(), ordering: .relaxed)
     processor.store(cscheduling_processor_time(), ordering: .relaxed)
     slice.begin()
@@ -168,6 +196,11 @@ package final class Work: Sendable {
   func giveWay() async {
     guard isSliceOver else { return }
     finish()
+    await lineUp()
+  }
+
+  /// Waits for a seat behind others, if the work needs one, and begins a turn.
+  private func lineUp() async {
     var isSuspended = false
     if needsSeat.load(ordering: .relaxed) {
       isSuspended = await seats.take(for: self, mayBeFree: false)
@@ -179,7 +212,7 @@ package final class Work: Sendable {
   }
 
   /// Whether the slice is over, or the request has ended.
-  package var isSliceOver: Bool { hasEnded || slice.isOver() }
+  package var isSliceOver: Bool { hasEnded || turn.isOver() }
 
   /// Whether the work has a place or a seat.
   var isSeated: Bool { lease.load(ordering: .relaxed) != 0 }
@@ -197,7 +230,7 @@ package final class Work: Sendable {
       time = min(time, cscheduling_processor_time() - processor.load(ordering: .relaxed))
     }
     charge(time)
-    if !isOver { beginSlice() }
+    if !isOver { beginSlice(isNew: false) }
   }
 
   package var account: ProcessorAccount { principal.load() ?? address }

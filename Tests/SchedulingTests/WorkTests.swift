@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Scheduling
@@ -39,6 +40,24 @@ import Testing
       return work.nanoseconds
     }
     #expect(time < 1_000_000_000)
+  }
+
+  /// Regression: what was there at once began another free slice, so that a client that always had another piece of a body
+  /// ready kept a thread of Swift's pool.
+  @Test func whatIsThereAtOnceEndsNoTurn() async {
+    let (executor, seats) = (CountingExecutor(), seats)
+    let work = Work(ProcessorAccount(), in: seats)
+    await Task(executorPreference: executor) {
+      await work.begin()
+      await Work.$current.withValue(work) {
+        for _ in 0..<20 {
+          Self.toil()
+          await Work.waiting {}
+        }
+        #expect(!work.isSliceOver)
+      }
+    }.value
+    #expect(executor.count >= 20)
   }
 
   @Test func workOnAThreadIsChargedToWhoAsks() async throws {

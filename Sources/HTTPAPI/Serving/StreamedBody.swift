@@ -49,11 +49,12 @@ struct StreamedBody: AsyncSequence, Sendable {
 
     @concurrent private mutating func piece() async throws -> ByteBuffer? {
       let work = Work.current
-      work?.finish()
+      let wait = work?.beginWait()
       // The iterator can't be passed to a closure of ``Work/waiting(_:)``.
       let piece: Result<ByteBuffer?, any Error>
       do { piece = .success(try await pieces.next()) } catch { piece = .failure(error) }
-      await work?.resume()
+      if let work, let wait { await work.end(wait) }
+      try await Slice.giveWay()
       return try piece.get()
     }
 
