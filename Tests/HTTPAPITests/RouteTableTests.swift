@@ -50,6 +50,12 @@ import Testing
     let arguments = match.arguments(of: try #require(match.entry(for: .get)))
     #expect(arguments["docid"] == "a" && arguments["attachment"] == "b/c%20d/e")
     #expect(table.find("/_local/a/b") == nil)
+    let fitting = table.routes(at: ["_local", "a", "b"]) + table.routes(at: ["_local", "a"])
+    #expect(
+      fitting.map(\.template) == [
+        "/{docid}/{attachment}", "/_local/{local}", "/{docid}/{attachment}",
+      ])
+    #expect(table.routes(at: ["_local"]).isEmpty && table.routes(at: []).isEmpty)
   }
 
   @Test func headIsAnsweredByTheRouteOfGet() throws {

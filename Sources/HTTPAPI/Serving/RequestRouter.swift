@@ -267,16 +267,15 @@ package struct RequestRouter: HTTPResponder {
 
   /// The answer if the path exists for other methods only (RFC 9110, section 15.5.6).
   private func methodProblem(for request: Request, in dialect: Problem.Dialect) -> Problem? {
-    let path = request.uri.path
     // The administrator's routes stay hidden.
-    let matching = routes.filter {
-      ![.administrator, .controlSocket].contains($0.access) && $0.matches(path)
+    let segments = request.uri.path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
+    let matching = table.routes(at: segments).filter {
+      ![.administrator, .controlSocket].contains($0.access)
     }
     // A template of all segments precedes one whose last name may have slashes.
     let whole = matching.filter { !$0.takesRest }
     let fitting = whole.isEmpty ? matching : whole
     guard let most = fitting.map(\.literalCount).max() else { return nil }
-    let segments = path.split(separator: "/")
     if dialect == .couch, let absent = CouchAbsence.error(inDatabase: segments.dropFirst(2)) {
       return ErrorTable.problem(for: absent, in: .couch)
     }

@@ -125,18 +125,6 @@ package struct Route: Sendable {
     Route(method, template, access: .person, answer: answer, completion: .always, run: run)
   }
 
-  /// Whether the route's template matches a path (percent-encoded, checked).
-  func matches(_ path: String) -> Bool {
-    let wanted = template.utf8.split(separator: UInt8(ascii: "/"))
-    let given = path.utf8.split(separator: UInt8(ascii: "/"))
-    guard wanted.count == given.count || takesRest && wanted.count < given.count else {
-      return false
-    }
-    return zip(wanted, given).allSatisfy { want, got in
-      want.first == UInt8(ascii: "{") || want.elementsEqual(got)
-    }
-  }
-
   /// The number of literal segments in its path. If two routes match a path, the one with more of them is used.
   var literalCount: Int {
     template.utf8.split(separator: UInt8(ascii: "/")).count { $0.first != UInt8(ascii: "{") }

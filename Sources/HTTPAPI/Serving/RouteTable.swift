@@ -87,6 +87,25 @@ struct RouteTable: Sendable {
     return (node, values)
   }
 
+  /// The routes of all templates that a path's segments fit; ``find(_:)`` finds those of one of them.
+  func routes(at segments: [Substring]) -> [Route] {
+    var found: [Route] = []
+    collect(segments[...], below: 0, into: &found)
+    return found
+  }
+
+  private func collect(
+    _ segments: ArraySlice<Substring>, below index: Int, into found: inout [Route]
+  ) {
+    let node = nodes[index]
+    found += node.entries.map(\.route).filter { segments.isEmpty || $0.takesRest }
+    guard let segment = segments.first else { return }
+    let literal = node.literals.first { segment.utf8.elementsEqual($0.text) }?.node
+    for next in [literal, node.parameter].compactMap(\.self) {
+      collect(segments.dropFirst(), below: next, into: &found)
+    }
+  }
+
   private static func equal(_ text: [UInt8], _ segment: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     text.count == segment.count && text.elementsEqual(segment)
   }
