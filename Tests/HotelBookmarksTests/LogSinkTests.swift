@@ -35,6 +35,21 @@ import Testing
     #expect(reader.written.count == kept + 1)
   }
 
+  /// Regression: a client that reset its requests wrote a line with each, 200 kB a second.
+  @Test func linesOfOneKindAreFewInTheLongRun() {
+    let now = Mutex<Int64>(5)
+    let sink = LogSink(write: { _ in }, clock: { now.withLock { $0 } })
+    func admitted(_ kind: String) -> Int64 {
+      (0..<2 * LogSink.burst).reduce(0) { count, _ in count + (sink.admits(kind) ? 1 : 0) }
+    }
+    #expect(admitted("a") == LogSink.burst && admitted("b") == LogSink.burst)
+    now.withLock { $0 += 3_000_000_000 }
+    #expect(admitted("a") == 3 * LogSink.perSecond)
+    now.withLock { $0 += 3_600_000_000_000 }
+    #expect(admitted("a") == LogSink.burst)
+    #expect(sink.droppedCount == Int(5 * LogSink.burst - 3 * LogSink.perSecond))
+  }
+
   @Test func linesAreWrittenInTheirOrderAndFinishWaitsForThem() async {
     let reader = Reader()
     reader.isReading.signal()

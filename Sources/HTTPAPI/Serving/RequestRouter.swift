@@ -309,10 +309,10 @@ package struct RequestRouter: HTTPResponder {
 extension Problem {
   /// Logs a failure of the server for the operator.
   func log(as requestID: String, to logger: Logger) {
-    // A full store is a problem of its owner, so it is not logged for the operator.
-    guard status.kind == .serverError, status != .notImplemented, error != "quota_exceeded" else {
-      return
-    }
+    // A full store is a problem of its owner, and a client that has gone is none, so they are not logged for the operator.
+    guard status.kind == .serverError, status != .notImplemented, error != "quota_exceeded",
+      Work.current?.reason != .gone
+    else { return }
     logger.error(
       "request failed",
       metadata: [

@@ -7,14 +7,22 @@ import Scheduling
 /// Writes log lines to standard error, which may be a pipe that no process reads. A request hands over its line and
 /// continues; a separate thread of the sink writes it.
 ///
-/// If more than ``maximumBytes`` would wait, the line is dropped and counted.
+/// If more than ``maximumBytes`` would wait, the line is dropped and counted. So is a line of a kind of which there are
+/// too many: a client that meets an error again and again must not fill the operator's disk.
 package final class LogSink: Sendable {
   /// The maximum of bytes that wait: 1 MiB, about 5,000 lines.
   package static let maximumBytes = 1 << 20
   /// The maximum of seconds that ``finish(within:)`` waits, so that a blocked pipe can't keep the process from ending.
   package static let finishSeconds = 1
 
+  /// How many lines of a kind are written at once, and how many in each second after that.
+  package static let (burst, perSecond): (Int64, Int64) = (200, 10)
+  /// How many kinds are known at most. Messages are static, so there are fewer, unless an error's name is not.
+  private static let maximumKinds = 1_000
+
   private struct Queue {
+    /// When a line of each kind would be due if they came at their rate, in nanoseconds of the clock.
+    var due: [String: Int64] = [:]
     var lines: [[UInt8]] = []
     var bytes = 0
     var dropped = 0
@@ -24,15 +32,35 @@ package final class LogSink: Sendable {
 
   private let queue = NIOLockedValueBox(Queue())
   private let threads = ThreadPool(name: "log")
+  private let clock: @Sendable () -> Int64
   private let write: @Sendable ([UInt8]) -> Void
 
   /// An empty sink.
   /// - Parameter write: writes bytes, and may block.
-  package init(write: @escaping @Sendable ([UInt8]) -> Void = { StandardError.write($0) }) {
-    self.write = write
+  /// - Parameter clock: a monotonic clock in nanoseconds.
+  package init(
+    write: @escaping @Sendable ([UInt8]) -> Void = { StandardError.write($0) },
+    clock: @escaping @Sendable () -> Int64 = { SliceClock.now }
+  ) {
+    (self.clock, self.write) = (clock, write)
   }
 
   package var droppedCount: Int { queue.withLockedValue { $0.dropped } }
+
+  /// Whether one more line of a kind may be written; if not, it is counted as dropped.
+  package func admits(_ kind: String) -> Bool {
+    let (now, interval) = (clock(), 1_000_000_000 / Self.perSecond)
+    return queue.withLockedValue { queue in
+      if queue.due.count >= Self.maximumKinds { queue.due = queue.due.filter { $0.value > now } }
+      let due = max(queue.due[kind] ?? now, now)
+      guard due - now <= interval * (Self.burst - 1), queue.due.count < Self.maximumKinds else {
+        queue.dropped += 1
+        return false
+      }
+      queue.due[kind] = due + interval
+      return true
+    }
+  }
 
   /// Adds a line, with its line break. It never waits.
   package func append(_ line: [UInt8]) {
@@ -102,6 +130,9 @@ package struct LineLogHandler: LogHandler {
   }
 
   package func log(event: LogEvent) {
+    // What is below `info` is written only for an operator who asks for it.
+    let error = event.metadata?["error"].map { "\($0)" } ?? ""
+    guard event.level < .info || sink.admits("\(event.message) \(error)") else { return }
     let all = metadata.merging(event.metadata ?? [:]) { _, own in own }.sorted { $0.key < $1.key }
     switch format {
     case .text: sink.append(text(event, all) + [0x0A])
