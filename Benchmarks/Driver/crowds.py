@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pathlib
 import resource
+import socket
 import sys
 import threading
 import time
@@ -17,6 +18,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Liv
 
 REFUSED = 0.05
 """How long hostile clients wait after a refusal, in seconds: they must not take the whole machine from the server."""
+LONG = 1 << 20
+"""Bytes from which on no further request is written in advance."""
 STREAMS = 100
 """The streams that a client may have open at once on a connection."""
 _numbers = itertools.count()
@@ -92,7 +95,7 @@ class Clocked:
 
 class Crowd:
     """Clients that repeat requests on their own connections, in a process of their own. Each element of `asking` is a
-    person, a number of connections, a function that makes the request of a number, and whether the answers are read.
+    person, a number of connections, a function that makes the request of a number, and the way (hostile.py) they ask.
     `hang_up` ends all at once."""
 
     def __init__(self, asking, core=None):
@@ -111,9 +114,11 @@ def _ask(asking, core):
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     threading.stack_size(256 << 10)
     threads = []
-    for person, at_once, request, takes in asking:
-        if takes:
+    for person, at_once, request, way in asking:
+        if way == "wait":
             given = [(_ask_again, (person, request, first, at_once)) for first in range(at_once)]
+        elif way == "pipeline":
+            given = [(_ask_on, (person, _written(person, request)))] * at_once
         else:
             given = [(_ask_only, (person, _opening(person, request)))] * at_once
         threads += [threading.Thread(target=step, args=arguments, daemon=True) for step, arguments in given]
@@ -139,6 +144,40 @@ def _ask_again(person, request, first, step):
             time.sleep(REFUSED)
 
 
+def _written(person, request):
+    """The bytes of a hundred requests, one behind the other, or of one that is long. They are made once, as below."""
+    written = b""
+    for number in range(STREAMS):
+        asked = request(number)
+        fields = {"Host": "localhost", **bearer(person.token), **asked.fields}
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        written += f"{asked.method} {asked.path} HTTP/1.1\r\n{head}\r\n".encode() + (asked.body or b"")
+        if len(written) > LONG:
+            break
+    return written
+
+
+def _ask_on(person, sent):
+    """Sends these bytes on a connection again and again, whatever the answers are."""
+    parts = urllib.parse.urlsplit(person.url)
+    while True:
+        try:
+            with socket.create_connection((parts.hostname, parts.port), 120, (person.source, 0)) as client:
+                threading.Thread(target=_discard, args=(client,), daemon=True).start()
+                while True:
+                    client.sendall(sent)
+        except OSError:
+            time.sleep(REFUSED)
+
+
+def _discard(client):
+    try:
+        while client.recv(1 << 16):
+            pass
+    except OSError:
+        pass
+
+
 def _opening(person, request):
     """The bytes that ask on as many streams as a connection may have. They are made once for all connections: their
     library is slow, and would take the processors from the server and from the honest."""
@@ -154,10 +193,10 @@ def _ask_only(person, sent):
     import secure
     while True:
         try:
-            with secure.connect(person, "h2", source=person.source) as socket:
-                socket.sendall(sent)
+            with secure.connect(person, "h2", source=person.source) as client:
+                client.sendall(sent)
                 while True:
                     time.sleep(10)
-                    socket.sendall(secure.PING)
+                    client.sendall(secure.PING)
         except OSError:
             time.sleep(REFUSED)

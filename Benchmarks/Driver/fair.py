@@ -107,14 +107,14 @@ def p99(taken):
 def attacked(options, attack, kind):
     """The rows of one attack by a guest or a user, and the aims that it misses."""
     hotels = int(HOTELS * options.part) if attack.name == "words" else 0
-    trial = Trial(options, hotels, is_secure=not attack.takes)
+    trial = Trial(options, hotels, is_secure=attack.way == "ignore")
     try:
         attacker = Person(trial.url, kind, source="127.0.0.2")
         request = attack.prepare(attacker, options.part)
         clients = trial.clients(attacker.source)
         trial.measured(clients, options.seconds / 10)
         quiet = trial.measured(clients, options.seconds)
-        crowd = Crowd([(attacker, attack.at_once, request, attack.takes)])
+        crowd = Crowd([(attacker, attack.at_once, request, attack.way)])
         trial.measured(clients, options.seconds / 4)
         beside = trial.measured(clients, options.seconds)
         crowd.hang_up()
@@ -160,7 +160,7 @@ def crowded(options):
         beside = [Person(trial.url, source=spot) for spot in spots]
         hostiles = [Person(trial.url, ("user", "guest")[number // 4 % 2], spots[number % 4])
                     for number in range(10 * count)]
-        asking = [(person, 1, hostile.named("queries").prepare(person, options.part), True) for person in hostiles]
+        asking = [(person, 1, hostile.named("queries").prepare(person, options.part), "wait") for person in hostiles]
         readers = {f"honest {number}": Clocked(honest.read(person), 2.5 * PAUSE)
                    for number, person in enumerate(people)}
         trial.measured(readers, options.seconds / 10)

@@ -29,8 +29,9 @@ class Attack:
     `prepare` takes a person (`call(method, path, value)`, which returns JSON, and `path` of the person's own database)
     and the share of the table's data to store: a debug build takes long to store all. It returns a function that makes
     request `number`. `body_bytes` is the size of an unpacked body where that is large. `overdraws` tells whether the
-    attack costs enough to overdraw an account. `takes` tells whether its clients read their answers; if not, each of
-    its connections speaks HTTP/2, opens as many streams as it may and reads nothing. `by` tells who can make it.
+    attack costs enough to overdraw an account. `way` tells how its clients ask: "wait" for each answer; "pipeline", which
+    sends requests on and on and reads what comes; or "ignore", over HTTP/2, with as many streams as a connection may
+    have, and reads nothing. `by` tells who can make it.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Attack:
     prepare: typing.Callable
     body_bytes: int = 0
     overdraws: bool = True
-    takes: bool = True
+    way: str = "wait"
     by: tuple = ("guest", "user")
 
 
@@ -231,6 +232,18 @@ def _window(person, _):
     return same(Request("GET", "/v1/bookmarks/window"))
 
 
+def _pipelining(*_):
+    """Short requests with short answers, of paths that are none."""
+    return same(Request("GET", "/v1/bookmarks"), Request("GET", "/x" * 20), Request("OPTIONS", "/v1/none"))
+
+
+def _chunks(person, _):
+    """A body of blanks in chunks of one byte, as long as a body may be."""
+    chunks = b"1\r\n \r\n" * (1 << 20) + b"0\r\n\r\n"
+    fields = {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}
+    return same(Request("POST", person.path + "/_bulk_docs", chunks, fields))
+
+
 ATTACKS = [
     Attack("queries", 24, _queries),
     Attack("a tree's reads", 8, _tree_reads),
@@ -243,7 +256,9 @@ ATTACKS = [
     Attack("drafts", 2, _drafts, by=("user",)),
     Attack("feeds", 2_600, _feeds, overdraws=False),
     Attack("imports", 16, _imports, overdraws=False),
-    Attack("window", 400, _window, overdraws=False, takes=False),
+    Attack("window", 400, _window, overdraws=False, way="ignore"),
+    Attack("pipelining", 16, _pipelining, overdraws=False, way="pipeline"),
+    Attack("chunks", 16, _chunks, way="pipeline"),
 ]
 """In the order of the book's table."""
 
