@@ -104,8 +104,8 @@ extension AccountService {
   /// - Throws: the store's errors.
   package func logOut(_ principal: Principal) async throws {
     guard let session = principal.tokenID else { return }
-    // The last renewal may have been issued just now. The skew applies on both sides.
-    let longest = tokens.lifetime(of: principal.kind) + 2 * settings.skew
+    // The last renewal may come from as far ahead as tokens may, because the clock was set back.
+    let longest = 2 * (tokens.lifetime(of: principal.kind) + settings.skew)
     try await accounts.revoke(session, forgottenAt: now().adding(seconds: longest))
     endProofs(of: principal.author, session: session)
     audit.note(AuditEvent(.signedOut, of: principal.id))

@@ -105,7 +105,10 @@ struct TokenSigner: Sendable {
     of claims: TokenClaims, for purpose: Purpose, at now: Timestamp
   ) throws -> Timestamp {
     let (issued, end) = (Timestamp(seconds: claims.issuedAt), Timestamp(seconds: claims.expiresAt))
-    guard issued <= now.adding(seconds: settings.skew) else {
+    // A clock that is set back makes tokens come from the future, and nobody is locked out by that. A clock that is far
+    // ahead makes none that outlives two lifetimes.
+    let ahead = lifetime(of: claims.kind, for: purpose) + settings.skew
+    guard issued <= now.adding(seconds: ahead) else {
       throw ServiceError.invalidToken("not yet valid")
     }
     let start = Timestamp(seconds: claims.startedAt)

@@ -92,6 +92,41 @@ struct SessionTests {
     #expect(ended == .expiredToken)
   }
 
+  @Test func aClockThatIsSetBackLocksNobodyOutAndBringsNoSessionBack() async throws {
+    let fixture = try await AccountFixture.make()
+    let (settings, clock) = (fixture.settings, fixture.clock)
+    for lifetime in [settings.userLifetime, settings.guestLifetime] {
+      let isUser = lifetime == settings.userLifetime
+      var sessions: [String] = []
+      for name in ["demo", "other"] {
+        sessions.append(
+          isUser
+            ? try await fixture.signUp(name).token.token.exposed : try await fixture.guest().token)
+      }
+      clock.step(seconds: -lifetime - settings.skew - 1)
+      for token in sessions {
+        #expect(
+          try await failure { _ = try await fixture.service.authenticate(bearer: token) }
+            == .invalidToken)
+      }
+      clock.step(seconds: 1)
+      _ = try await fixture.service.authenticate(bearer: sessions[0])
+      let ended = try await fixture.service.authenticate(bearer: sessions[1])
+      try await fixture.service.logOut(ended)
+      // The clock is right again, and the first token ends as if nothing had been.
+      clock.step(seconds: lifetime + settings.skew + lifetime + settings.skew - 1)
+      _ = try await fixture.service.authenticate(bearer: sessions[0])
+      _ = try await fixture.manager.withStore(.system) { try await $0.removeExpired(at: clock.now) }
+      #expect(
+        try await failure { _ = try await fixture.service.authenticate(bearer: sessions[1]) }
+          == .invalidToken)
+      clock.step(seconds: 1)
+      #expect(
+        try await failure { _ = try await fixture.service.authenticate(bearer: sessions[0]) }
+          == .expiredToken)
+    }
+  }
+
   @Test func aGuestsSessionGoesOnForYearsWhileItIsUsed() async throws {
     let fixture = try await AccountFixture.make()
     let guest = try await fixture.guest()
