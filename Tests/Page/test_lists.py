@@ -186,6 +186,16 @@ def test_a_note_written_offline_over_a_newer_one_is_put_together(browser, choice
     owner.synced()
     copied(other, path, "At nine.")
     assert other.find("#merged").get_attribute("value") == "We leave on Sunday or Tuesday."
+    if choice == "Save this":
+        # A text of another tab waits meanwhile. The merged one does not replace it.
+        other.offline()
+        other.driver.execute_async_script(f"const client = {CLIENT};" + """
+            const [list, done] = arguments
+            client.then(({ client }) => client.putNote(list, 'Plan', 'Bring tea.')).then(() => done())""", path.split("/")[-1])
+        other.press(choice)
+        other.until(lambda: not other.all(".versions"), "the conflict is still shown")
+        other.offline(False)
+        assert versions(other)[1:] == ["Bring tea.", "We leave on Sunday or Tuesday."]
     other.press(choice)
     end = "We leave on Sunday or Tuesday." if choice == "Save this" else "We leave on Tuesday."
     other.says(end)

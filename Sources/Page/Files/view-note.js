@@ -59,7 +59,7 @@ export async function show({ id, title, query }, signal) {
     ].filter(Boolean)
   }
 
-  const tick = (list, note, number, was) => attempt(() => client.putNote(list.id, title, ticked(note.markdown, number, was),
+  const tick = (list, note, number, was) => attempt(() => client.putNote(list.id, title, note.markdown = ticked(note.markdown, number, was),
     { draft: !!note.draft, base: note.rev ?? null })).then(renew)
 
   const publish = list => attempt(async () => {
@@ -110,8 +110,8 @@ export async function show({ id, title, query }, signal) {
     const { theirs, body } = entry, isDraft = body && entry.draft, mine = (body ?? note)?.markdown
     const words = h("textarea", { id: "merged", value: mine, rows: 12 })
     const keep = text => attempt(async () => {
+      if (text !== null) await client.putNote(list.id, title, text, { draft: isDraft, base: theirs?.rev ?? null, after: null })
       await client.drop(entry.id)
-      if (text !== null) await client.putNote(list.id, title, text, { draft: isDraft, base: theirs?.rev ?? null })
       if (note?.draft && !isDraft) await client.discardDraft(list.id, note)
       await end()
     })
