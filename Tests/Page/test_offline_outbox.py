@@ -332,6 +332,19 @@ def test_two_texts_that_were_begun_from_the_same_one_are_put_together(browsers):
     assert theirs["markdown"] == NOTE.replace("Monday", "Tuesday").replace("[ ]", "[x]")
 
 
+def test_who_logs_out_while_the_server_is_busy_leaves_nothing_in_the_browser(browsers):
+    browser = browsers().open()
+    browser.settled()
+    former = browser.run("return client.session.id")
+    browser.run("await client.bookmark({ id: 'mine' }, { facts: true })")
+    browser.run(FAILING.replace("PUT", "DELETE") + "await client.logOut({ discard: true })", answer={"status": 503})
+    assert browser.run("return [client.session, (await client.bookmarks()).length]") == [{"state": "none"}, 0]
+    assert browser.run("return (await (await fetch('/v1/me')).json()).id") == former
+    # The session ends before there is another one.
+    assert browser.run("window.refusal = null; return (await client.start()).id") != former
+    assert browser.run("return (await client.bookmarks()).length") == 0
+
+
 @pytest.mark.parametrize("is_parked", [False, True])
 def test_a_note_that_another_member_has_changed_is_removed_only_on_request(browsers, is_parked):
     browser = browsers().open(backoff=[10, 10, 10])

@@ -52,14 +52,14 @@ export async function show({ id, title, query }, signal) {
     return [
       h("p.row.muted.small", h("span", t.changed(time(note.updatedAt))), note.draft ? h("span.chip.draft", t.draftOnly) : null,
         waits(note)),
-      h("div.section", markdown(note.markdown, undefined, mayWrite ? (number, was) => tick(list, note, number, was) : undefined)),
+      h("div.section", markdown(note.markdown, undefined, mayWrite && tick(list, note))),
       mayWrite ? h("div.row.section", h("button.main", { onclick: edit }, t.change),
         note.draft ? h("button", { onclick: () => publish(list) }, t.showAllMembers) : null,
         h("button.danger", { onclick: () => remove(list, note) }, note.draft ? t.throwDraft : t.remove)) : null
     ].filter(Boolean)
   }
 
-  const tick = (list, note, number, was) => attempt(() => client.putNote(list.id, title, note.markdown = ticked(note.markdown, number, was),
+  const tick = (list, note) => (number, was) => attempt(() => client.putNote(list.id, title, note.markdown = ticked(note.markdown, number, was),
     { draft: !!note.draft, base: note.rev ?? null })).then(renew)
 
   const publish = list => attempt(async () => {

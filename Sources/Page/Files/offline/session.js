@@ -93,9 +93,9 @@ export class Session {
   }
 
   /**
-   * Ends the session and removes all data of the user from this browser. If the server can't be reached, a log-out is
-   * reported to it later; with `erase` (delete the account) or `everywhere` (end all sessions of the user), this throws
-   * and changes nothing.
+   * Ends the session and removes all data of the user from this browser. If the server can't be reached, or can't do it
+   * now, a log-out is reported to it later; with `erase` (delete the account) or `everywhere` (end all sessions of the
+   * user), this throws and changes nothing.
    */
   async leave({ discard = false, erase, everywhere } = {}) {
     return this.#tabs.exclusive(async () => {
@@ -103,9 +103,9 @@ export class Session {
       let ending
       const path = erase ? `/v1/me?lists=${erase}` : everywhere ? "/v1/sessions?all=true" : "/v1/sessions"
       await call("DELETE", path).catch(error => {
-        if ((erase || everywhere) && !error.isSessionEnd) throw error
-        if (error.isOffline) ending = true
-        else ignoringEnd(error)
+        if (error.isSessionEnd) return
+        if (erase || everywhere || error.status < 500 && !error.mayPass) throw error
+        ending = true
       })
       await this.#database.write(everything, async transaction => {
         for (const store of everything) await transaction.clear(store)
