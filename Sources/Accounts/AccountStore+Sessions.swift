@@ -8,6 +8,7 @@ extension AccountStore {
   func revoke(_ session: String, forgottenAt end: Timestamp) async throws {
     try await stores.update(.system, as: .server) { changes in
       let note = LocalDocument(revision: 1, body: Array("{}".utf8))
+      changes.freesSpace = true
       changes.write(LocalEdit(AccountKeys.revoked(session), note, expires: end))
     }
   }
@@ -19,6 +20,7 @@ extension AccountStore {
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id
       else { return }
       user.epoch += 1
+      changes.freesSpace = true
       try changes.replace(userID, by: user.value)
     }
   }
@@ -35,6 +37,7 @@ extension AccountStore {
     try await stores.update(.system, as: .server) { changes in
       let revision = try changes.local(AccountKeys.sessionEnds(id))?.revision ?? 0
       let next = LocalDocument(revision: revision &+ 1, body: Array("{}".utf8))
+      changes.freesSpace = true
       changes.write(LocalEdit(AccountKeys.sessionEnds(id), next))
     }
   }

@@ -197,6 +197,7 @@ struct AccountStore: Sendable {
         epoch == nil || user.epoch == epoch
       else { return nil }
       user.epoch += 1
+      changes.freesSpace = true
       let credentials = Credentials(name: try Credentials(stored).name, password: password)
       try changes.replace(id, by: user.value)
       changes.write(LocalEdit(local, credentials.document(after: stored.revision)))

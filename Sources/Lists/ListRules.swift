@@ -34,7 +34,7 @@ extension StoreChanges {
     if var known = try ListDirectory.member(account, of: list, in: view) {
       guard known.role != role else { return false }
       guard known.role != .owner else { throw ServiceError.ownerStays }
-      known.role = role
+      (known.role, freesSpace) = (role, true)
       try write(known, of: list)
     } else {
       let prefix = LocalID.receiptPrefix + ListKeys.members(of: list)
@@ -60,6 +60,7 @@ extension StoreChanges {
     let head = try head(of: list)
     guard let role = try role(of: account, in: list) else { throw ServiceError.noMember }
     guard role != .owner else { throw ServiceError.ownerStays }
+    freesSpace = true
     erase(account, from: list, at: now)
     try eraseInvitation(of: account, to: list)
     countUp(list, from: try leave(list, head, at: now))

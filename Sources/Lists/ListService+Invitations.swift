@@ -58,6 +58,7 @@ extension ListService {
     }
     try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
+      changes.freesSpace = true
       if let user, try InvitedUser.of(user.account, to: list, in: changes.view)?.id == invitation {
         return try changes.eraseInvitation(of: user.account, to: list)
       }

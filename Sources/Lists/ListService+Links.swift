@@ -38,6 +38,7 @@ extension ListService {
     try await requireOwner(owner, of: list)
     try await stores.update(.system, as: context, answer: answer) { changes in
       guard try changes.role(of: owner, in: list) == .owner else { throw ServiceError.absent }
+      changes.freesSpace = true
       try changes.withdrawLink(link, to: list)
     }
   }

@@ -82,6 +82,7 @@ extension ListService {
       guard try changes.view.local(ListKeys.invitation(of: account, to: list)) != nil else {
         throw ServiceError.noMember
       }
+      changes.freesSpace = true
       try changes.eraseInvitation(of: account, to: list)
     }
   }

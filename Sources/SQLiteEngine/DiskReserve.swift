@@ -10,7 +10,7 @@ final class DiskReserve: Sendable {
   /// The reserved bytes: 4 MiB, the usual maximum length of one store's log.
   static let bytes: Int64 = 4 << 20
   /// On a small disk the reserve takes at most one part in this many.
-  static let share: Int64 = 16
+  static let share: Int64 = 4
 
   private let path: String
   private let hasRoom: NIOLockedValueBox<Bool>

@@ -50,8 +50,8 @@ package struct StoreChanges {
   /// Whether the update copies complete documents from another store, with as much history as that store
   /// kept. The quota then counts all of that history, and none of it is left out.
   package var isWhole = false
-  /// Whether the update is one step of an erasure. An engine then accepts it when the disk is full, as it accepts an
-  /// update that frees space by itself.
+  /// Whether the update is one step of an erasure, or ends somebody's access. An engine then accepts it when the disk is
+  /// full, as it accepts an update that frees space by itself.
   package var freesSpace = false
 
   package init(of view: any StoreView) { self.view = view }

@@ -1,6 +1,6 @@
 """F07 to F09: a server with a full disk accepts reads and deletions; with a read-only disk it accepts reads."""
 import pytest
-from couch import Administrator, Database
+from couch import Account, Administrator, Database
 from faults import Injected, ReadOnly, listed, metric, put, refused, store_file
 from waiting import wait_until
 
@@ -25,6 +25,20 @@ def fill(disk, server, token):
     return kept
 
 
+def accesses(server):
+    """Requests that end somebody's access: to a list by its link, to a list as its member, and to an account by a token.
+    Each with the request that has the access."""
+    owner, member = Account(server), Account(server)
+    path = "/v1/lists/" + server.call("POST", "/v1/lists", owner.token, json={"title": "Trip"}).json()["id"]
+    link = server.call("POST", path + "/links", owner.token).json()
+    invitation = server.call("POST", path + "/invitations", owner.token, json={"role": "editor"}).json()
+    assert server.call("POST", f"/v1/invitations/{invitation['token']}/accept", member.token).status_code == 200
+    return [(("DELETE", f"{path}/links/{link['id']}", owner.token), ("GET", "/v1/links/" + link["secret"])),
+            (("DELETE", f"{path}/members/{member.name}", owner.token), ("GET", path, member.token)),
+            (("DELETE", "/v1/sessions", member.token), ("GET", "/v1/me", member.token)),
+            (("DELETE", "/v1/sessions?all=true", owner.token), ("GET", "/v1/me", owner.token))]
+
+
 @pytest.mark.fault("F07")
 def test_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
     disk = small_disk(SIZE)
@@ -33,6 +47,7 @@ def test_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
     rev = database.rev("purged", text="x" * 1_000)
     token, other, new = server.guest(), server.guest(), server.guest()
     assert put(server, other, "one").status_code == 201
+    ends = accesses(server)
     kept = fill(disk, server, token)
     assert refused(put(server, token, "more", "x" * 20_000)) == (507, "insufficient_storage")
     assert refused(put(server, new, "first")) == (507, "insufficient_storage")
@@ -40,6 +55,11 @@ def test_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
     assert listed(server, token) == kept
     assert server.call("GET", "/v1/bookmarks", new).json()["bookmarks"] == []
     assert server.state("degraded").status_code == 200
+    # Whoever has access can still lose it, before anything is deleted.
+    for request, reads in ends:
+        assert server.call(*reads).status_code == 200, reads
+        assert server.call(*request).status_code == 204, request
+        assert server.call(*reads).status_code in (401, 404), reads
     # Deletions and purges still succeed, several times.
     for hotel in sorted(kept)[:6]:
         answer = server.call("DELETE", f"/v1/bookmarks/{hotel}", token)
@@ -57,6 +77,24 @@ def test_full_disk_refuses_what_grows_and_takes_deletions(start, small_disk):
     assert server.stop() == 0
     server = start(data=disk.path / "data")
     assert listed(server, token) == kept | {"more"} and listed(server, new) == {"first"}
+
+
+@pytest.mark.fault("F07")
+def test_a_store_that_fills_a_small_disk_with_its_log_takes_deletions(start, small_disk):
+    disk = small_disk(SIZE)
+    server = start(data=disk.path / "data")
+    database, kept, answer = Database(server, Account(server).token), {}, None
+    for number in range(40):
+        answer = database.call("POST", "/_bulk_docs", json={
+            "docs": [{"_id": f"d{number}-{each}", "text": "x" * 50_000} for each in range(10)]})
+        if answer.status_code != 201:
+            break
+        kept |= {row["id"]: row["rev"] for row in answer.json()}
+    assert refused(answer) == (507, "insufficient_storage"), answer.text
+    disk.fill()
+    for name in list(kept)[:3]:
+        assert database.call("DELETE", f"/{name}?rev={kept.pop(name)}").status_code == 200, name
+    assert {name: document["_rev"] for name, document in database.documents().items()} == kept
 
 
 @pytest.mark.fault("F07")
