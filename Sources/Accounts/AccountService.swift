@@ -70,7 +70,7 @@ package final class AccountService: Sendable {
     now: @escaping @Sendable () -> Timestamp,
     uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
     hashing: @escaping BlockingRun,
-    adoptGuest: @escaping AdoptGuest, lists: ListErasure = .none,
+    adoptGuest: @escaping AdoptGuest, lists: ListErasure,
     issuerDocuments: (any IssuerDocuments)? = nil
   ) {
     audit = AuditLog(settings.audit, now: now)
@@ -101,7 +101,8 @@ package final class AccountService: Sendable {
   }
 
   /// Repeats the erasures that a restored backup has undone: deletes the account, guest or list and erases the
-  /// store. Named, staged and system stores are not changed.
+  /// store. Named, staged and system stores are not changed. A list that a user of them owns, and that is not one of them,
+  /// was handed on after the backup: its other members keep it.
   /// - Returns: how many of the stores existed.
   /// - Throws: the stores' errors. The call can be repeated.
   package func eraseAgain(_ names: [StoreName]) async throws -> Int {
@@ -119,7 +120,7 @@ package final class AccountService: Sendable {
       case .named, .staged, .system: break
       }
     }
-    if !users.isEmpty { stores.formUnion(try await accounts.endUsers(users)) }
+    if !users.isEmpty { stores.formUnion(try await accounts.endUsers(users, handingListsOn: true)) }
     var count = 0
     let logged = Set(names)
     for store in stores {

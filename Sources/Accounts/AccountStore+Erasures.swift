@@ -68,7 +68,9 @@ extension AccountStore {
 
   /// Deletes users by their ids, without their names, as ``endUser(_:id:)`` does. Reads every account.
   /// - Throws: `integrity` if one of them is not found and an account can't be read, after it has deleted the others.
-  func endUsers(_ ids: Set<AccountID>) async throws -> [StoreName] {
+  func endUsers(
+    _ ids: Set<AccountID>, handingListsOn handsOn: Bool = false
+  ) async throws -> [StoreName] {
     typealias Found = (document: DocumentID, id: AccountID)
     let walk = try await walk(AccountKeys.users, DocumentWalk(found: [Found]())) {
       walk, document in
@@ -77,7 +79,8 @@ extension AccountStore {
     }
     var stores: [StoreName] = []
     for (document, id) in walk.found {
-      stores += try await endUser(document, LocalID(receipt: document.text), id: id)
+      stores += try await endUser(
+        document, LocalID(receipt: document.text), id: id, handingListsOn: handsOn)
     }
     guard walk.unreadable == 0 || walk.found.count == ids.count else { throw Self.unreadable }
     return stores

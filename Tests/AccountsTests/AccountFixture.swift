@@ -50,7 +50,7 @@ final class AccountFixture: Sendable {
       },
       adoptGuest: { [adoptions] guest, user, _ in
         try adoptions.adopt(guest, user)
-      }, issuerDocuments: documents)
+      }, lists: .none, issuerDocuments: documents)
   }
 
   /// A service without any user.

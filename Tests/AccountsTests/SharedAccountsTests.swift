@@ -42,7 +42,7 @@ import Testing
         hashCount.add()
         return work()
       },
-      adoptGuest: { _, _, _ in true })
+      adoptGuest: { _, _, _ in true }, lists: .none)
   }
 
   private func signUp(at service: AccountService) async throws -> Session {

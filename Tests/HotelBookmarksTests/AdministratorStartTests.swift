@@ -39,7 +39,7 @@ import Testing
       let service = AccountService(
         stores: stores, keys: try SigningKeys.temporary(now: SystemClock.now()),
         settings: accounts, now: SystemClock.now, hashing: { work in work() },
-        adoptGuest: { _, _, _ in true })
+        adoptGuest: { _, _, _ in true }, lists: .none)
       result = .success(try await work(assembly, service))
     } catch {
       result = .failure(error)

@@ -155,7 +155,7 @@ struct SweeperTests {
         adoptGuest: { _, _, _ in
           if adoptions.fail.withLock({ $0 }) { throw ServiceError(.storageFull, "") }
           return true
-        })
+        }, lists: .none)
       hotels = HotelService(stores: stores, now: { clock.now })
       for number in 0..<guests {
         let storage = try #require(await engine.open(name(number), creating: true))

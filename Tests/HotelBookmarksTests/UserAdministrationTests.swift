@@ -19,7 +19,7 @@ import Testing
       stores: stores,
       keys: try SigningKeys.open(DataFiles.keys(in: data), now: SystemClock.now()),
       settings: AccountSettings(), now: SystemClock.now, hashing: { work in work() },
-      adoptGuest: { _, _, _ in true })
+      adoptGuest: { _, _, _ in true }, lists: .none)
     let result: Result<Value, any Error>
     do { result = .success(try await work(accounts)) } catch { result = .failure(error) }
     await stores.close()

@@ -24,6 +24,14 @@ class Account:
         self.token = answer.json()["token"]
         self.store = server.call("GET", "/v1/me", self.token).json()["store"]
 
+    def share(self, member, title="Trip"):
+        """Makes a list that another account edits. Returns its path."""
+        path = "/v1/lists/" + self.server.call("POST", "/v1/lists", self.token, json={"title": title}).json()["id"]
+        invitation = self.server.call("POST", path + "/invitations", self.token, json={"role": "editor"}).json()
+        joined = self.server.call("POST", f"/v1/invitations/{invitation['token']}/accept", member.token)
+        assert joined.status_code == 200, joined.text
+        return path
+
     def url(self, path="/couch"):
         """A URL that contains the name and password."""
         return with_credentials(self.server.url, self.name, self.password) + path

@@ -12,6 +12,7 @@ import pytest
 import requests
 
 from backups import manifest, run, secrets_of
+from couch import Account
 from faults import SmallDisk, file_of, traced
 from leaves import Replica
 from waiting import PATIENCE, wait_until
@@ -267,12 +268,17 @@ def test_disk_full_during_a_backup_leaves_nothing(start, tmp_path):
 @pytest.mark.fault("F26")
 def test_erased_stays_erased_where_the_log_of_erasures_is_given(start, tmp_path):
     server = start()
-    user = {"username": "ada", "password": "a good password"}
-    ada = server.call("POST", "/v1/users", json=user).json()["token"]
+    owner, member = Account(server), Account(server)
+    user, ada = {"username": owner.name, "password": owner.password}, owner.token
     guest, other = server.guest(), server.guest()
     for token in (ada, guest, other):
         server.call("PUT", "/v1/bookmarks/one", token, json={"name": "One"})
+    # One list is deleted with its owner. The other one was handed on before.
+    lists = [owner.share(member, title) for title in ("Deleted", "Kept")]
     run("backup", tmp_path / "backup", "--data", server.data)
+    assert server.call("PATCH", lists[1], ada, json={"owner": member.name}).status_code == 202
+    [offer] = server.call("GET", "/v1/invitations", member.token).json()["invitations"]
+    assert server.call("POST", f"/v1/invitations/{offer['id']}/accept", member.token).status_code == 200
     for token in (ada, guest):
         assert server.call("DELETE", "/v1/me", token).status_code == 204
     run("backup", tmp_path / "later", "--data", server.data)
@@ -292,7 +298,13 @@ def test_erased_stays_erased_where_the_log_of_erasures_is_given(start, tmp_path)
         assert server.call("POST", "/v1/sessions", json=user).status_code == 401
         assert server.call("GET", "/v1/bookmarks", guest).status_code == 410
         assert server.call("GET", "/v1/bookmarks/one", other).status_code == 200
-        assert len(list((restored / "stores").rglob("*.sqlite"))) == 2
+        # The other guest's store, the accounts, and the list that was handed on, which the member may take again.
+        assert len(list((restored / "stores").rglob("*.sqlite"))) == 3
+        assert server.call("GET", lists[0], member.token).status_code == 404
+        kept = server.call("GET", lists[1], member.token).json()
+        assert [each["username"] for each in kept["members"]] == [member.name] and kept.get("owner") != owner.name
+        [offer] = server.call("GET", "/v1/invitations", member.token).json()["invitations"]
+        assert server.call("POST", f"/v1/invitations/{offer['id']}/accept", member.token).json()["owner"] == member.name
         assert server.call("POST", "/v1/users", json=user).status_code == 201
         server.stop()
 

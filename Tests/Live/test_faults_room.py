@@ -29,10 +29,8 @@ def accesses(server):
     """Requests that end somebody's access: to a list by its link, to a list as its member, and to an account by a token.
     Each with the request that has the access."""
     owner, member = Account(server), Account(server)
-    path = "/v1/lists/" + server.call("POST", "/v1/lists", owner.token, json={"title": "Trip"}).json()["id"]
+    path = owner.share(member)
     link = server.call("POST", path + "/links", owner.token).json()
-    invitation = server.call("POST", path + "/invitations", owner.token, json={"role": "editor"}).json()
-    assert server.call("POST", f"/v1/invitations/{invitation['token']}/accept", member.token).status_code == 200
     return [(("DELETE", f"{path}/links/{link['id']}", owner.token), ("GET", "/v1/links/" + link["secret"])),
             (("DELETE", f"{path}/members/{member.name}", owner.token), ("GET", path, member.token)),
             (("DELETE", "/v1/sessions", member.token), ("GET", "/v1/me", member.token)),

@@ -1,6 +1,7 @@
 import Accounts
 import HTTPAPI
 import JSON
+import Lists
 import NIOHTTP1
 import NIOPosix
 import SQLiteEngine
@@ -131,7 +132,7 @@ package struct UserAdministration: Sendable {
           stores: stores, keys: try await storage.keys(in: location.data, stores),
           settings: settings, now: storage.now,
           hashing: { work in try await threads.runIfActive { work() } },
-          adoptGuest: { _, _, _ in true })
+          adoptGuest: { _, _, _ in true }, lists: .ofLists(now: storage.now))
         let value = try await work(accounts)
         do { if try await accounts.hasAudit() { try await accounts.writeAudit() } } catch {
           Self.warnOfAudit(error)
