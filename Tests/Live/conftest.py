@@ -16,12 +16,14 @@ ABOUT_FILES = {"test_" + name for name in (
     "nodes_erasures", "operators", "portability", "power_loss", "power_model", "stores")}
 """Files of tests that look at a data directory, or break a disk or a clock below it."""
 LONG = ["test_" + name for name in (
-    "schema", "costs", "generators", "move", "backup", "nodes", "sweep", "http_pace", "security_tokens",
-    "move_serving", "power_loss", "cluster_former", "cluster_nodes", "list_kills", "couch_dialect_databases",
-    "feeds", "faults_stop", "security_canary", "changes_under_writers", "nodes_damage", "long_use", "replication",
-    "replication_batches", "list_members", "upstream", "operators", "receipts", "portability", "http_overload",
-    "nodes_erasures", "security_issuers", "kills", "lite", "security_injection")]
-"""The files of tests that take longest. They begin first, so that none runs alone at the end."""
+    "schema", "costs", "nodes_damage", "sweep", "generators", "http_pace", "security_tokens", "faults_stop", "move",
+    "security_issuers", "nodes", "upstream", "power_loss", "cluster_nodes", "backup", "replication", "move_serving",
+    "security_canary", "security_injection", "damage", "cluster_reads", "operators", "http_tls", "remotes", "faults_room",
+    "replicator", "topology", "cluster_receipts", "long_use", "list_kills", "lite_blobs", "couch_dialect_databases",
+    "feeds", "replication_batches", "list_members", "receipts", "portability", "http_overload", "nodes_erasures",
+    "kills", "lite")]
+"""The files of tests that take longest. They begin first, so that none runs alone at the end; beside those that compute,
+those that wait for a minute."""
 
 
 def pytest_configure(config):
