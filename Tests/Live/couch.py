@@ -3,9 +3,7 @@ import threading
 import urllib.parse
 import uuid
 
-import requests
-
-from server import Server
+from server import Server, Session
 
 PASSWORD = "a good password"
 
@@ -70,8 +68,7 @@ class Database:
 
     def __init__(self, server, token=None, name=None, auth=None):
         self.server, self.auth = server, auth
-        self.session = requests.Session()
-        self.session.trust_env = False
+        self.session = Session()
         self.token = token or (None if auth else server.guest())
         self.name = name or self.call_v1("GET", "/v1/me").json()["store"]
 
