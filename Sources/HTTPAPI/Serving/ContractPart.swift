@@ -78,15 +78,15 @@ struct ContractPart {
 
   /// The components to which blocks refer, and those to which these refer, and so on.
   private static func reached(from blocks: [Block], in kinds: [Block]) -> Set<Substring> {
-    var references: [Substring: Set<Substring>] = [:]
+    var members: [Substring: Block] = [:]
     for kind in kinds {
-      for member in kind.inner { references["\(kind.name)/\(member.name)"] = member.references }
+      for member in kind.inner { members["\(kind.name)/\(member.name)"] = member }
     }
     var reached: Set<Substring> = []
     var next = Set(blocks.flatMap(\.references))
     while !next.isEmpty {
       reached.formUnion(next)
-      next = Set(next.flatMap { references[$0] ?? [] }).subtracting(reached)
+      next = Set(next.flatMap { members[$0]?.references ?? [] }).subtracting(reached)
     }
     return reached
   }
