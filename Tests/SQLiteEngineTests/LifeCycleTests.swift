@@ -135,7 +135,7 @@ import Testing
     let engine = try await FileEngine.open(directory: directory.path)
     let manager = DatabaseManager(
       engine: engine, maximumOpen: 8, now: { Timestamp(milliseconds: 1) })
-    let count = 2_000
+    let count = repetitions(300, nightly: 2_000)
     let id = try DocumentID("a")
     for round in 0..<2 {
       try await withThrowingTaskGroup(of: Void.self) { group in
