@@ -4,6 +4,7 @@ import Documents
 import JSON
 import StoreTesting
 import Stores
+import TestSupport
 import Testing
 
 struct IndexCatchUpTests {
@@ -104,7 +105,7 @@ struct IndexCatchUpTests {
     #expect(found == ["d156 d157 d158 d159"])
   }
 
-  @Test(arguments: 1...16)
+  @Test(arguments: Array(stride(from: 1, through: 16, by: repetitions(3, nightly: 1))))
   func indexThatIsRemovedMeanwhileLosesNoDocument(call: Int) async throws {
     let storage = try #require(try await MemoryEngine().open(name, creating: true))
     let couch = Couch(storage)
