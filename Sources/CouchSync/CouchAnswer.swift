@@ -46,7 +46,7 @@ package struct CouchAnswer: Sendable {
   }
 
   /// The JSON in one piece.
-  package var body: [UInt8] { pieces.count == 1 ? pieces[0] : Array(pieces.joined()) }
+  package var body: [UInt8] { pieces.count == 1 ? pieces[0] : pieces.reduce(into: [], +=) }
 
   /// An answer to a question.
   package init(_ body: [UInt8]) { self.init(.done, body) }

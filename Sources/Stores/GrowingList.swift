@@ -15,7 +15,7 @@ package struct GrowingList<Element: Sendable>: Sendable {
   package var count: Int { parts.count * Self.partCount + rest.count }
 
   /// All elements, copied into one array.
-  package var all: [Element] { parts.isEmpty ? rest : Array(parts.joined()) + rest }
+  package var all: [Element] { parts.isEmpty ? rest : parts.reduce(into: [], +=) + rest }
 
   package mutating func append(_ element: Element) {
     rest.append(element)

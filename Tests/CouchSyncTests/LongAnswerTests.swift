@@ -29,7 +29,7 @@ import Testing
       #expect(parts.count >= 3)
       #expect(parts.dropLast().allSatisfy { $0.count >= CouchLimits.answerPartBytes })
       #expect(parts.allSatisfy { $0.count < CouchLimits.answerPartBytes + 200_000 })
-      let whole = try ParsedJSON(Array(parts.joined()), limits: .database).root
+      let whole = try ParsedJSON(parts.reduce(into: [], +=), limits: .database).root
       #expect((whole["rows"] ?? whole["results"])?.count == rows)
       let ids = (whole["rows"] ?? whole["results"])?.elements.compactMap { $0["id"]?.string } ?? []
       #expect(Set(ids).count == ids.count)
@@ -40,7 +40,7 @@ import Testing
     let couch = try await Self.filled()
     let keys = (0..<40).map { #""\#(Self.id($0 % 3))""# }.joined(separator: ",")
     let answer = try await couch.all(("include_docs", "true"), body: #"{"keys":[\#(keys)]}"#)
-    let text = Array(try await Self.parts(answer, of: couch).joined())
+    let text = try await Self.parts(answer, of: couch).reduce(into: [], +=)
     let rows = try #require(try ParsedJSON(text, limits: .database).root["rows"])
     #expect(rows.elements.map { $0["doc"]?["_id"]?.string } == (0..<40).map { Self.id($0 % 3) })
   }
@@ -53,7 +53,7 @@ import Testing
     let parts = try await Self.parts(couch.bulkGet(#"{"docs":[\#(docs)]}"#), of: couch)
     #expect(parts.count >= 8)
     #expect(parts.allSatisfy { $0.count < CouchLimits.answerPartBytes + 200_000 })
-    let results = try ParsedJSON(Array(parts.joined()), limits: .database).root["results"]
+    let results = try ParsedJSON(parts.reduce(into: [], +=), limits: .database).root["results"]
     let found = results?.elements.map { $0["docs"]?[0]?["ok"]?["_id"]?.string ?? "" }
     #expect(found == ids)
   }
@@ -72,7 +72,7 @@ import Testing
     let parts = try await Self.parts(answer, of: couch)
     #expect(parts.count >= 3)
     #expect(parts.allSatisfy { $0.count < CouchLimits.answerPartBytes + 200_000 })
-    let root = try ParsedJSON(Array(parts.joined()), limits: .database).root
+    let root = try ParsedJSON(parts.reduce(into: [], +=), limits: .database).root
     let found = root.elements.map { $0["ok"]?["_rev"]?.string ?? $0["missing"]?.string ?? "" }
     #expect(found == asked)
   }

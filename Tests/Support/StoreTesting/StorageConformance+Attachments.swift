@@ -260,7 +260,11 @@ extension StorageConformance {
 enum AttachedBytes {
   /// Bytes that differ from each other and from those of another count.
   static func some(_ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8 ^ count) }
+    var bytes = (0..<min(count, 1 << 16)).map {
+      UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8 ^ count)
+    }
+    while bytes.count < count { bytes += bytes.prefix(count - bytes.count) }
+    return bytes
   }
 }
 
