@@ -6,7 +6,7 @@
 struct ContractPart {
   /// A line, and those below it that are indented further.
   private struct Block {
-    let lines: [Substring]
+    let lines: ArraySlice<Substring>
 
     /// The text before the first colon.
     var name: Substring { (lines.first ?? "").drop { $0 == " " }.prefix { $0 != ":" } }
@@ -93,17 +93,9 @@ struct ContractPart {
 
   /// Lines in blocks: each begins with a line that is indented as little as the first one.
   private static func blocks(_ lines: ArraySlice<Substring>) -> [Block] {
-    guard let first = lines.first else { return [] }
     func indentation(_ line: Substring) -> Int { line.utf8.prefix { $0 == 0x20 }.count }
-    let level = indentation(first)
-    var blocks: [[Substring]] = []
-    for line in lines {
-      if indentation(line) <= level || blocks.isEmpty {
-        blocks.append([line])
-      } else {
-        blocks[blocks.count - 1].append(line)
-      }
-    }
-    return blocks.map(Block.init)
+    let level = lines.first.map(indentation) ?? 0
+    let starts = lines.indices.filter { indentation(lines[$0]) <= level }
+    return zip(starts, starts.dropFirst() + [lines.endIndex]).map { Block(lines: lines[$0..<$1]) }
   }
 }
