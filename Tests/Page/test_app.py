@@ -56,8 +56,12 @@ def test_more_hotels_come_and_a_reload_brings_them_back(browser):
     page.until(lambda: len(page.all(".hotel")) > first)
     shown = len(page.all(".hotel"))
     page.until(lambda: "pages=2" in page.driver.current_url)
+    # The place in the page comes back, too.
+    page.driver.execute_script("scrollTo(0, 1500)")
+    page.until(lambda: page.driver.execute_script("return history.state?.scroll") == 1500)
     page.reload()
     page.until(lambda: len(page.all(".hotel")) == shown)
+    page.until(lambda: page.driver.execute_script("return scrollY") == 1500, "the place was lost")
     page.driver.get(page.url + "/lists")
     page.says("Plan a trip")
     page.driver.back()

@@ -117,7 +117,9 @@ function followLink(event) {
 export function start() {
   history.scrollRestoration = "manual"
   document.addEventListener("click", followLink)
+  // A reload keeps the place, also one by a phone that has ended the tab meanwhile: such a one has no other event.
+  addEventListener("scrollend", remember)
   // A link to a part of the page has no state and changes no view.
-  addEventListener("popstate", ({ state }) => { if (state) render(state.scroll ?? 0) })
-  return render(history.state?.scroll ?? 0)
+  addEventListener("popstate", ({ state }) => { if (state) render(state.scroll) })
+  return render(history.state?.scroll)
 }
