@@ -102,12 +102,22 @@ def test_programs_run_as_they_are(browser, language):
         assert '"error"' not in done.stdout, (name, program, done.stdout)
 
 
-def test_programs_for_a_stream_and_for_a_cookie_can_end_well(browser, server):
+def parses(page, file):
+    """Whether Swift's compiler can read the program that is shown."""
+    file.write_text(page.driver.execute_script("return document.querySelector('main pre code').textContent"))
+    done = subprocess.run(["swiftc", "-frontend", "-parse", str(file)], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+
+
+def test_programs_for_a_stream_and_for_a_cookie_can_end_well(browser, server, tmp_path):
     page = browser().visit("/docs#observeChanges")
     page.choose("main .box select", "Swift")
     # Whoever waits for all of a stream waits for ever.
     page.until(lambda: "didReceive data" in page.find("main pre code").text)
+    parses(page, tmp_path / "main.swift")
     page.driver.execute_script("location.hash = 'putBookmark'")
+    page.until(lambda: "URLSession.shared.data" in page.find("main pre code").text)
+    parses(page, tmp_path / "main.swift")
     page.choose("#try-who", "cookie")
     page.choose("main .box select", "curl")
     # The server refuses a write by cookie from elsewhere.

@@ -92,6 +92,16 @@ import Testing
     #expect(named.count > 4 && Set(named).isSubset(of: known), "\(named)")
   }
 
+  /// The rules look at lines: the second line of a text would lose its spaces, as once in programs of `/docs`.
+  @Test func noTextOfAScriptHasALineBreak() {
+    let broken = EmbeddedFile.all.filter { $0.name.hasSuffix(".js") }.filter { file in
+      ScriptToken.all(of: file.bytes).contains {
+        $0.kind == .text && file.bytes[$0.range].contains(UInt8(ascii: "\n"))
+      }
+    }
+    #expect(broken.map(\.name) == [])
+  }
+
   @Test func eachPageIsSmall() {
     func bytes(_ isMeant: (String) -> Bool) -> Int {
       EmbeddedFile.all.filter {

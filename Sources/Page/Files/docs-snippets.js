@@ -90,23 +90,24 @@ function swift({ method, url, fields, body, credentials, isStream }) {
     "import Foundation\n#if canImport(FoundationNetworking)\n  import FoundationNetworking\n#endif\n",
     `var request = URLRequest(url: URL(string: ${swiftText(url)})!)`, `request.httpMethod = ${swiftText(method)}`, proof,
     ...fields.map(([name, text]) => set(name, swiftText(text))), body && `request.httpBody = Data(${swiftText(body)}.utf8)`,
-    isStream ? swiftStream : `let (data, answer) = try await URLSession.shared.data(for: request)
-print((answer as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))`)
+    ...isStream ? swiftStream : [
+      "let (data, answer) = try await URLSession.shared.data(for: request)",
+      "print((answer as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))"])
 }
 
 /** A stream has no end, and Foundation on Linux gives its bytes only to a delegate. */
-const swiftStream = `
-final class Printer: NSObject, URLSessionDataDelegate {
-  func urlSession(_: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    FileHandle.standardOutput.write(data)
-  }
-  func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    exit(error == nil ? 0 : 1)
-  }
-}
-let session = URLSession(configuration: .default, delegate: Printer(), delegateQueue: nil)
-session.dataTask(with: request).resume()
-RunLoop.main.run()`
+const swiftStream = [
+  "\nfinal class Printer: NSObject, URLSessionDataDelegate {",
+  "  func urlSession(_: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {",
+  "    FileHandle.standardOutput.write(data)",
+  "  }",
+  "  func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {",
+  "    exit(error == nil ? 0 : 1)",
+  "  }",
+  "}",
+  "let session = URLSession(configuration: .default, delegate: Printer(), delegateQueue: nil)",
+  "session.dataTask(with: request).resume()",
+  "RunLoop.main.run()"]
 
 /** A text as a literal of Swift, which writes some characters in another way than JavaScript. */
 const swiftText = text => literal(text).replaceAll(/\\(?:([bf])|u([0-9a-f]{4})|.)/g, (all, letter, code) =>
