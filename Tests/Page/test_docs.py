@@ -6,6 +6,7 @@ import sys
 import urllib.request
 
 import pytest
+import requests
 from axe_selenium_python import Axe
 from selenium.webdriver.common.keys import Keys
 from slices import first
@@ -80,6 +81,14 @@ def test_one_click_gives_a_token_that_stays_until_the_tab_is_closed(browser, ser
     page.driver.switch_to.window(first)
 
 
+def show(page, name):
+    """Shows an operation, with its program and form."""
+    page.driver.execute_script("location.hash = arguments[0]", name)
+    page.until(lambda: page.driver.execute_script(
+        "return document.querySelector('#list a[aria-current]')?.dataset.operation === arguments[0]"
+        " && document.querySelector('main .box select')", name), name)
+
+
 COMMANDS = {"curl": ["bash"], "JavaScript": ["node", "--input-type=module", "-"], "Python": [sys.executable, "-"]}
 
 
@@ -89,10 +98,7 @@ def test_programs_run_as_they_are(browser, language):
     token = None
     for name, wanted in (("createGuest", "expiresAt"), ("putBookmark", "The Ritz-Carlton"), ("listBookmarks", "hotel_25510"),
                          ("searchHotels", "San Francisco"), ("deleteBookmark", ""), ("changeBookmarks", "undo")):
-        page.driver.execute_script("location.hash = arguments[0]", name)
-        page.until(lambda: page.driver.execute_script(
-            "return document.querySelector('#list a[aria-current]')?.dataset.operation === arguments[0]"
-            " && document.querySelector('main .box select')", name), name)
+        show(page, name)
         page.choose("main .box select", language)
         token = token or get_token(page)
         program = page.driver.execute_script("return document.querySelector('main pre code').textContent")
@@ -100,6 +106,26 @@ def test_programs_run_as_they_are(browser, language):
                               env={**os.environ, "TOKEN": token})
         assert done.returncode == 0 and wanted in done.stdout, (name, program, done.stdout, done.stderr)
         assert '"error"' not in done.stdout, (name, program, done.stdout)
+
+
+def test_bodies_that_are_shown_are_taken(browser, server):
+    ada = {"username": "ada", "password": "a good password"}
+    post(server, "/v1/users", ada)
+    session = post(server, "/v1/sessions", ada)
+    shown = post(server, "/v1/lists", {"title": "Rome"}, session["token"])["id"]
+    page = browser().visit("/docs#logIn")
+    for name, wanted in (("logIn", "expiresAt"), ("travelLogIn", "token"), ("invite", "accept"), ("changeList", "Rome in May")):
+        show(page, name)
+        program = page.driver.execute_script("return document.querySelector('main pre code').textContent")
+        done = subprocess.run(COMMANDS["curl"], input=program.replace("LISTID", shown), capture_output=True, text=True,
+                              timeout=PATIENCE, env={**os.environ, "TOKEN": session["token"]})
+        assert wanted in done.stdout and '"error"' not in done.stdout, (name, program, done.stdout)
+
+
+def post(server, path, body, token=None):
+    """The answer to a POST, or None if it is refused."""
+    answer = requests.post(server.url + path, json=body, headers={"Authorization": f"Bearer {token}"} if token else None, timeout=PATIENCE)
+    return answer.json() if answer.ok else None
 
 
 def parses(page, file):
@@ -115,7 +141,7 @@ def test_programs_for_a_stream_and_for_a_cookie_can_end_well(browser, server, tm
     # Whoever waits for all of a stream waits for ever.
     page.until(lambda: "didReceive data" in page.find("main pre code").text)
     parses(page, tmp_path / "main.swift")
-    page.driver.execute_script("location.hash = 'putBookmark'")
+    show(page, "putBookmark")
     page.until(lambda: "URLSession.shared.data" in page.find("main pre code").text)
     parses(page, tmp_path / "main.swift")
     page.choose("#try-who", "cookie")
