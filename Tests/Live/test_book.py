@@ -48,6 +48,11 @@ def test_alerts_and_the_board_ask_for_metrics_that_the_server_has():
              for name in re.findall(r"[a-z_]{2,}", re.sub(r'"[^"]*"|\{[^}]*\}|\[[^]]*\]|by \([^)]*\)', "", text))}
     functions = {"sum", "max", "time", "rate", "increase", "changes", "histogram_quantile", "label_replace", "predict_linear", "or"}
     assert {re.sub("_bucket$", "", name) for name in names} - functions - known == set()
+    # Nobody is woken for what was asked for in vain: flights of the travel-sample, or more than a person's quota.
+    [expression] = [rule["expr"] for rule in rules if rule["alert"] == "HotelBookmarksErrors"]
+    meant, left_out = re.search(r'status=~"(.*?)", status!~"(.*?)"', expression).groups()
+    counted = {status for status in map(str, range(400, 600)) if re.fullmatch(meant, status) and not re.fullmatch(left_out, status)}
+    assert counted >= {"500", "502", "503", "504"} and not counted & {"429", "499", "501", "507"}
 
 
 def first_steps(language):
