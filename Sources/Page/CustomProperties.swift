@@ -51,7 +51,6 @@ struct CustomProperties {
   }
 
   private static func isOfName(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "-") || (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
-      || (0x41...0x5A).contains(byte) || byte == UInt8(ascii: "_")
+    byte == UInt8(ascii: "-") || ScriptScanner.isWord(byte)
   }
 }

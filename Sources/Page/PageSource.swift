@@ -102,7 +102,7 @@ package enum PageSource {
     for byte in lines {
       switch byte {
       case UInt8(ascii: " "):
-        if let last = style.last, isSpaceFree(last) { continue }
+        if let last = style.last, ":;,{}\n".utf8.contains(last) { continue }
       case UInt8(ascii: "\n"):
         if style.last == UInt8(ascii: "}") { continue }
       case UInt8(ascii: "{"), UInt8(ascii: "}"):
@@ -114,8 +114,6 @@ package enum PageSource {
     }
     return style
   }
-
-  private static func isSpaceFree(_ byte: UInt8) -> Bool { ":;,{}\n".utf8.contains(byte) }
 
   /// The lines that are kept, without indentation.
   private static func lines(

@@ -21,7 +21,7 @@ struct ScriptToken {
   }
 }
 
-private struct ScriptScanner {
+struct ScriptScanner {
   let script: [UInt8]
   var tokens: [ScriptToken] = []
   private var index = 0
@@ -55,6 +55,7 @@ private struct ScriptScanner {
     return true
   }
 
+  /// Whether a byte is of a name or a number.
   static func isWord(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

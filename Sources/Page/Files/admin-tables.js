@@ -18,6 +18,8 @@ export function sheet(label, heads, rows, empty) {
 
 const id = text => h("span", { class: "id" }, text ?? "–")
 const openness = each => h("span", { class: `state ${each.isOpen ? "good" : ""}` }, each.isOpen ? "open" : "closed")
+const field = (name, label, input) => h("div", null, h("label", { for: name }, label), input)
+const choice = (name, words, choose) => h("select", { id: name, onchange: event => choose(event.target.value) }, Object.entries(words).map(([value, text]) => h("option", { value }, text)))
 const figures = ["#Size", "#Documents", "#Sequence", "Last use"]
 const figured = each => [bytes(each.bytes), count(each.documents), count(each.sequence), moment(each.lastUsedAt)]
 
@@ -55,8 +57,7 @@ export function stores(place) {
     heads: ["Store", "Kind", ...figures, "Now"],
     row: each => [each.kind === "database" ? h("a", { href: `#/databases/${encodeURIComponent(each.name)}` }, each.name) : id(each.name), each.kind, ...figured(each),
       openness(each)],
-    controls: again => h("div", { class: "bar" }, h("div", null, h("label", { for: "kind" }, "Kind"),
-      h("select", { id: "kind", onchange: event => { kind = event.target.value; again() } }, Object.entries(kinds).map(([value, words]) => h("option", { value }, words))))),
+    controls: again => h("div", { class: "bar" }, field("kind", "Kind", choice("kind", kinds, value => { kind = value; again() }))),
   })
 }
 
@@ -85,7 +86,6 @@ export function users(place, say) {
       each.username && button("Reset the password", event => reset(event, path, who)),
       button("Erase", () => confirm(`Erase ${who} and everything of theirs? Nothing brings it back but a backup.`) && act("DELETE", path, `${who} is erased.`))))
   }
-  const field = (name, label, input) => h("div", null, h("label", { for: name }, label), input)
   return paged(place, {
     title: "Users", list: "users", empty: "There is no such user.",
     path: () => `/v1/admin/users?${new URLSearchParams({ ...(name && { name }), ...(sort && { sort }) })}`,
@@ -96,8 +96,7 @@ export function users(place, say) {
       again = shown
       return h("form", { class: "bar", onsubmit: event => { event.preventDefault(); again() } },
         field("name", "Part of the name", h("input", { id: "name", type: "search", onchange: event => { name = event.target.value.trim(); again() } })),
-        field("sort", "Order", h("select", { id: "sort", onchange: event => { sort = event.target.value; again() } },
-          Object.entries({ "": "none", name: "by name", created: "newest first" }).map(([value, words]) => h("option", { value }, words)))))
+        field("sort", "Order", choice("sort", { "": "none", name: "by name", created: "newest first" }, value => { sort = value; again() })))
     },
   })
 }
