@@ -95,7 +95,10 @@ enum FileStart {
 
   /// `var hotels = [`, `export default [`, `callback({`. A title or names of columns may begin with these words, too.
   private static func isScript(_ text: String) -> Bool {
-    let starts = ["var ", "let ", "const ", "export ", "module.exports", "window.", "import "]
+    let starts = [
+      ")]}'", "while(1)", "for(;;)", "var ", "let ", "const ", "export ", "module.exports",
+      "window.", "import ",
+    ]
     if starts.contains(where: text.hasPrefix), text.contains(where: "={[(\"'`".contains) {
       return true
     }

@@ -24,7 +24,7 @@ struct HotelForm {
     let outcome: Outcome
 
     /// The name that it has in the hotel; nil if it is left out.
-    private var kept: String? {
+    var kept: String? {
       switch outcome {
       case .became(let name): name
       case .kept: name
@@ -44,6 +44,11 @@ struct HotelForm {
     /// Whether it says something about the hotel.
     var isFact: Bool {
       isPlace || ["description", "phone", "url", "email", "amenities", "price"].contains(kept)
+    }
+
+    /// Whether its name means nothing here, and is none that each row has.
+    var isUnknown: Bool {
+      HotelAliases.match(name.utf8) == nil && !["id", "_id", "title"].contains(name)
     }
 
     /// Whether it is the kind of the row, and says no more than that it is a hotel.

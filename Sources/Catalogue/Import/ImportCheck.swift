@@ -52,6 +52,7 @@ package struct ImportCheck {
     guard !isOneObject || progress.rows != 1 || found.likelyHotels > 0 else {
       throw refusal("the file is one object that has a name, but no address, city or position")
     }
+    if let doubt = found.doubt { throw refusal(doubt) }
     guard hotels > Self.fewNames || found.repeatedNames < hotels * (Self.rowsPerName - 1) else {
       throw refusal(
         "\(progress.rows) rows have only \(hotels) different names and no address, city or position, so another column may have the name"

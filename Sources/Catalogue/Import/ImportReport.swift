@@ -30,10 +30,15 @@ package struct ImportReport: Sendable, Equatable {
   /// How many rows without a place but a country replaced an earlier one of the same id, which then is made of the name
   /// alone.
   private(set) var repeatedNames = 0
+  /// Whether the rows may be no hotels.
+  private var things = OtherThings()
+  /// Why the rows may be no hotels; nil if they may be some.
+  var doubt: String? { things.reason(columns) }
 
   private var indexes: [HotelForm.Column: Int] = [:]
 
-  mutating func add(_ columns: [HotelForm.Column], isReplaced: Bool) {
+  mutating func add(_ columns: [HotelForm.Column], of hotel: HotelText, isReplaced: Bool) {
+    things.add(hotel, columns)
     let hasPlace = columns.contains(where: \.isPlace)
     if hasPlace || columns.contains(where: \.isKind) { likelyHotels += 1 }
     if isReplaced, !columns.contains(where: \.isPlaceInCountry) { repeatedNames += 1 }

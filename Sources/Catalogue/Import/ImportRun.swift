@@ -171,7 +171,7 @@ final class ImportRun {
     let replaced = try CatalogueError.translating { try writer.put(hotel, text) }
     progress.rows += 1
     if replaced { progress.replaced += 1 }
-    found.add(columns, isReplaced: replaced)
+    found.add(columns, of: text, isReplaced: replaced)
     found.add(hotel: hotel.body.bytes)
   }
 

@@ -349,7 +349,9 @@ struct ObjectOutline {
     let rank = OutlineRank(
       path: path, objects: frame.objects, others: frame.others,
       likeness: isByName ? .hasNameAndPlace : isMap ? frame.most : frame.mostWrapped, isMap: isMap)
-    guard rank.kind < .values || rank.isKnown else { return }
+    // An API that answers no hotels may say why.
+    guard rank.kind < .values || rank.isKnown, !["errors", "warnings"].contains(frame.name)
+    else { return }
     let isOne = isMap && frame.objects == 1
     let rows = Rows(
       path: path, range: frame.start..<offset + 1, line: frame.line, isMap: isMap,
