@@ -225,10 +225,16 @@ import Testing
     #expect(HotelAliases.match("forretningsadresse.poststed".utf8)?.meaning == .city)
   }
 
-  /// "сайт" with a letter and a mark, and as programs but those of a Mac write it.
-  @Test func aNameInAnotherFormDoesNotDecideWhatANameSays() {
-    #expect(HotelAliases.match("са\u{438}\u{306}т".utf8) == nil)
-    #expect(HotelAliases.match("са\u{439}т".utf8)?.meaning == .url)
+  /// "сайт" with a letter and a mark, as programs of a Mac write names, and full-width letters.
+  @Test(arguments: [
+    ("са\u{438}\u{306}т", "са\u{439}т", HotelAliases.Meaning.url),
+    ("Te\u{301}le\u{301}phone", "Téléphone", .phone), ("Ｃｉｔｙ", "City", .city),
+  ])
+  func aNameSaysTheSameInEachNormalForm(
+    _ one: String, other: String, is meaning: HotelAliases.Meaning
+  ) {
+    #expect(HotelAliases.match(one.utf8)?.meaning == meaning)
+    #expect(HotelAliases.match(other.utf8)?.meaning == meaning)
   }
 
   private static func id(_ row: String) -> String? {

@@ -166,7 +166,11 @@ extension HotelAliases {
     accommodatie logement hotellet boende hospedaje гостиницы отеля готелю объекта размещения ξενοδοχείου khách sạn \
     établissement establecemento unitate unității обекта закладу објекта objekta objekti zařízení zariadenia zariadenie szálláshely \
     szálloda cơ sở lưu trú المنشأة الفندق premis hoteli الفندقية হোটেলের სასტუმროს tesisin poi בית המלון \
-    nastanitve establiment viešbučio
+    nastanitve establiment viešbučio majoitusliikkeen majoituskohteen hotellin majutusettevõtte majutusasutuse \
+    majutuskoha hotelli naktsmītnes viesnīcas mītnes apgyvendinimo įstaigos obrata nastanitvenega smještaja smeštaja \
+    ubytovania ubytovacieho ubytování ubytovacího provozovny noclegowego hotelarskiego hotelului structurii cazare \
+    καταλύματος καταλυματος işletmenin хотела местата настаняване средства размещения gististaðar \
+    overnatningsstedets overnattingsstedets boendets anläggningens ostatuaren establezimenduaren
     """)
   private static let nights = set(
     """
@@ -206,13 +210,15 @@ extension HotelAliases {
   private static let (posts, electronic) = (
     set("post posta pošta"), ["elektr", "electr", "elettr", "eletr"]
   )
-  private static let webs = set("web www internet internetowa internetowy online site sito сайт")
+  private static let webs = set(
+    "web www internet interneto internetová internetowa internetowy online site sito сайт сайта сайту"
+  )
   /// Words beside those for mail and the web.
   private static let addresses = set(
     """
     address addresses adres adresa adresă adresse adress adresi adresy adresu adresas aadress adreça dirección direccion \
     endereço indirizzo cím címe cim page pagina página pàgina stránka stranica strana strona stran sivu sida sivusto \
-    sitesi sitio url link адрес адреса адреси сторінка почта почты пошта пошти electrónico electronico electrónica electrònic \
+    sitesi sitio url link svetainė адрес адреса адреси сторінка почта почты пошта пошти electrónico electronico electrónica electrònic \
     elettronica eletrônico eletronico elektroniczny elektronische elektronska elektronički
     """)
 }

@@ -1,5 +1,6 @@
 import Documents
 import Synchronization
+import Text
 
 /// The names under which files have a hotel's members.
 ///
@@ -7,7 +8,7 @@ import Synchronization
 /// the same, and so are `addr:city` and `address.city`.
 enum HotelAliases {
   /// What a member says about the hotel.
-  enum Meaning: Hashable {
+  enum Meaning: String {
     case id, name, description, address, street, houseNumber, city, state, country, postcode
     case phone, url, email, amenities, category, price
     /// A position: an object, a GeoJSON point, or a text.
@@ -153,17 +154,15 @@ enum HotelAliases {
     return isASCII ? text : withoutMarks(text.lowercased())
   }
 
-  static func withoutMarks(_ text: String) -> String {
+  private static func withoutMarks(_ text: String) -> String {
     var letters = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars
-    where !(0x300...0x36F).contains(scalar.value) && !isSign(scalar) {
-      if let plain = plainLetters[scalar] {
-        letters.append(contentsOf: plain.unicodeScalars)
-      } else {
-        letters.append(scalar)
-      }
+    // Signs go first: № is two letters without its form.
+    let words = String(String.UnicodeScalarView(text.unicodeScalars.filter { !isSign($0) }))
+    for scalar in words.normalized(.compatibleDecomposed).unicodeScalars
+    where !(0x300...0x36F).contains(scalar.value) {
+      letters.append(contentsOf: (plainLetters[scalar] ?? String(scalar)).unicodeScalars)
     }
-    return String(letters)
+    return String(letters).normalized(.canonical)
   }
 
   /// Whether a picture, a sign of punctuation or an invisible character, which people put beside a name: `🏨 Hotel`.
@@ -176,32 +175,21 @@ enum HotelAliases {
     }
   }
 
-  /// Letters with marks, behind those without.
-  private static let plainLetters: [Unicode.Scalar: String] = {
-    let groups = [
-      "aàáâãäåāăąảạấầẩẫậắằẳẵặ", "cçćč", "dďđ", "eèéêëēęěėẻẽẹếềểễệ", "gğģ", "iìíîïīįıỉĩị", "kķ",
-      "lłļ", "nñńňņ", "oòóôõöøőōỏọốồổỗộơớờởỡợ", "rř", "sśşšș", "tťțţ", "uùúûüūůűųủũụưứừửữự",
-      "yýÿỳỷỹỵ", "zźżž",
-      "αά", "εέ", "ηή", "ιίϊΐ", "οό", "υύϋΰ", "ωώ", "σς", "её",
-    ]
-    var letters: [Unicode.Scalar: String] = ["ß": "ss", "æ": "ae", "œ": "oe"]
-    for group in groups {
-      for letter in group.unicodeScalars.dropFirst() { letters[letter] = String(group.prefix(1)) }
-    }
-    return letters
-  }()
+  /// Letters whose marks Unicode does not part from them, and others that are written in two ways.
+  private static let plainLetters: [Unicode.Scalar: String] = [
+    "đ": "d", "ı": "i", "ł": "l", "ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ς": "σ",
+  ]
 
   /// Whether a member may have others of the hotel in it, although its name means nothing by itself.
   static func isContainer(_ name: String) -> Bool { containers.contains(letters(of: name.utf8)) }
 
-  private static let containers: Set<String> = [
-    "contact", "contacts", "place", "venue", "addr", "acf", "meta", "customfields", "metadata",
-    "customattributes", "columnvalues", "values", "properties", "locationinfo", "islocatedat",
-    "mapmarker", "othertags", "hotelinfo", "hotelbasicinfo", "positioninfo", "contactinfos",
-    "contactinfo", "context", "adinfo", "localisation", "presentation", "basicpropertydata",
-    "propertydata", "hoteldata", "basicinfo", "basicinformation", "generalinfo", "propertyinfo",
-    "propertydetails", "hoteldetails",
-  ]
+  private static let containers = Set(
+    """
+    extratags contact contacts place venue addr acf meta customfields metadata customattributes columnvalues values \
+    properties locationinfo islocatedat mapmarker othertags hotelinfo hotelbasicinfo positioninfo contactinfos \
+    contactinfo context adinfo localisation presentation basicpropertydata propertydata hoteldata basicinfo \
+    basicinformation generalinfo propertyinfo propertydetails hoteldetails
+    """.split(separator: " ").map(String.init))
 
   /// Names with a prefix count less than plain ones.
   private static let rankOfPrefix = 100
@@ -232,8 +220,10 @@ enum HotelAliases {
 
   static let table: [String: Match] = {
     var table: [String: Match] = [:]
-    for (meaning, names) in names {
-      for (rank, name) in names.split(separator: " ").enumerated() {
+    for line in names.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard let meaning = Meaning(rawValue: String(words[0].dropLast())) else { continue }
+      for (rank, name) in words.dropFirst().enumerated() {
         table[letters(of: name.utf8)] = Match(meaning: meaning, rank: rank)
       }
     }
@@ -259,20 +249,12 @@ extension HotelAliases {
   /// What was found for names. Each row of a file has the same names, and looking at the words of a name takes longer than
   /// looking it up. Nothing else depends on what is kept here.
   private final class KnownNames: Sendable {
-    private let readings = Mutex<[Name: Reading]>([:])
+    private let readings = Mutex<[String: Reading]>([:])
     /// The most names that are kept, so that a file whose names are data fills no memory, and the longest, in bytes.
     private static let (mostNames, longestName) = (4_096, 128)
 
-    /// A name by its bytes: "сайт" with a letter of its own and with a mark are equal texts, but do not say the same.
-    private struct Name: Hashable {
-      let text: String
-
-      static func == (one: Name, other: Name) -> Bool { one.text.equalsBytes(of: other.text) }
-    }
-
     func reading(of name: String) -> Reading {
-      let key = Name(text: name)
-      if let reading = readings.withLock({ $0[key] }) { return reading }
+      if let reading = readings.withLock({ $0[name] }) { return reading }
       let reading = Reading(
         match: HotelAliases.find(name.utf8),
         isPostcodeAndCity: HotelAliases.isPostcodeAndCity(name), cityAnd: HotelAliases.cityAnd(name)
@@ -280,7 +262,7 @@ extension HotelAliases {
       guard name.utf8.count <= Self.longestName else { return reading }
       readings.withLock { readings in
         if readings.count >= Self.mostNames { readings.removeAll(keepingCapacity: true) }
-        readings[key] = reading
+        readings[name] = reading
       }
       return reading
     }
