@@ -209,10 +209,18 @@ enum PositionForms {
     if text.hasPrefix("http") { return point(ofLink: text) }
     if let point = SpatialForms.point(ofBinary: text) { return point }
     if let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close,
-      text[..<open].uppercased().contains("POINT")
+      ["POINT", "POLYGON", "LINESTRING"].contains(where: text[..<open].uppercased().contains)
     {
-      let numbers = text[text.index(after: open)..<close].split(separator: " ")
-      guard numbers.count >= 2 else { return nil }
+      let points = text[open..<close].filter { !"()".contains($0) }.split(separator: ",")
+        .map { $0.split(separator: " ") }
+      guard let numbers = points.first, numbers.count >= 2 else { return nil }
+      guard points.count == 1 else {
+        return center(
+          of: points.map { point in
+            .array(
+              point.prefix(2).compactMap { JSONNumber(text: String($0)).map(JSONValue.number) })
+          })
+      }
       if let reference = MapReference(namedIn: text[..<open]), let x = Double(numbers[0]),
         let y = Double(numbers[1])
       {
