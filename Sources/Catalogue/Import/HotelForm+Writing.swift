@@ -144,7 +144,9 @@ extension HotelForm {
       switch meaning {
       case .description: TextForms.description(source.value)
       case .phone, .url, .email: TextForms.contact(source.value)
-      case .address: TextForms.text(source.value, lineEnd: ", ")?.replacing(",, ", with: ", ")
+      case .address:
+        TextForms.text(source.value, lineEnd: "\n")?.split(whereSeparator: \.isNewline)
+          .map { String($0).trimmed }.joined(separator: ", ").replacing(",, ", with: ", ")
       default: TextForms.text(source.value)
       }
     guard let text = read else { return nil }

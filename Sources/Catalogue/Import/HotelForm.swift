@@ -140,7 +140,7 @@ struct HotelForm {
     let isDoubtful = match.meaning == .position && PositionForms.isDoubtful(value, named: name)
     let meaning =
       switch match.meaning {
-      case .state: Self.meaning(ofRegion: value)
+      case .state: Self.meaning(ofRegion: value, named: name)
       case .country: Self.meaning(ofCountry: value, named: name)
       default: match.meaning
       }
@@ -188,9 +188,17 @@ struct HotelForm {
     return .state
   }
 
-  /// What a region is that says its type, as RateHawk's do: `{"name": "Paris", "type": "City", "country_code": "FR"}`.
-  private static func meaning(ofRegion value: JSONValue) -> HotelAliases.Meaning {
-    switch value.object?["type"]?.string.map({ HotelAliases.letters(of: $0.utf8) }) {
+  /// What a region is that says its type, as RateHawk's do: `{"name": "Paris", "type": "City", "country_code": "FR"}`. TBO has
+  /// countries under `countyName`.
+  private static func meaning(
+    ofRegion value: JSONValue, named name: String
+  ) -> HotelAliases.Meaning {
+    if name.trimmed == "countyName", let text = value.string,
+      PlaceNames.all.code(of: text) != nil
+    {
+      return .country
+    }
+    return switch value.object?["type"]?.string.map({ HotelAliases.letters(of: $0.utf8) }) {
     case "city", "multicity", "multicityvicinity", "town", "village": .city
     case "country": .country
     default: .state

@@ -145,7 +145,7 @@ enum HotelRow {
       return row.hotel["tags"] == nil ? "element without tags" : nil
     }
     // Of the places to stay in OpenStreetMap, many have no name.
-    return row.isElement && row.hotel["tourism"] != nil ? "element without a name" : nil
+    return row.isElement ? "element without a name" : nil
   }
 
   /// Whether a line of Elasticsearch's bulk format that stands before a document.

@@ -6,7 +6,8 @@ enum TableLine {
   /// the end, such as `(2 rows)`.
   /// - Parameter columns: how many columns the table has.
   static func isDecoration(_ values: [[UInt8]], columns: Int) -> Bool {
-    if isTotal(values) || values.allSatisfy({ $0.allSatisfy { " -+=:|".utf8.contains($0) } }) {
+    if isTotal(values) || values.allSatisfy({ $0.allSatisfy { " -+=:|\u{1A}".utf8.contains($0) } })
+    {
       return true
     }
     if columns > 1, isRemark(values) { return true }
@@ -43,7 +44,9 @@ enum TableLine {
   private static let remarks = [
     "source:", "sources:", "quelle:", "quellen:", "fuente:", "fonte:", "bron:", "źródło:", "zdroj:",
     "источник:", "出典", "资料来源", "資料來源", "출처", "note:", "notes:", "remark:", "remarks:", "hinweis:",
-    "anmerkung:", "stand:", "nota:", "as of ", "last updated", "* ", "** ", "© ",
+    "anmerkung:", "stand:", "nota:", "as of ", "last update", "generated ", "exported ",
+    "downloaded ", "printed ", "created by ",
+    "copyright ", "(c) ", "disclaimer", "erstellt ", "généré ", "generado ", "* ", "** ", "© ",
   ]
 
   /// Whether psql says how long it took: `Time: 0.345 ms`.
@@ -59,7 +62,12 @@ enum TableLine {
     let filled = values.filter { value in value.contains { $0 > 0x20 } }
     guard let first = filled.first, first.count < 32 else { return false }
     let words = String(decoding: first, as: UTF8.self).trimmed.lowercased()
-    guard totals.contains(words.prefix { $0 != ":" }.description.trimmed) else { return false }
+    let label = String(words.prefix { $0 != ":" })
+    // `Total hotels: 2`
+    let isCounted = Double(words.dropFirst(label.count + 1).description.trimmed) != nil
+    guard totals.contains(label.trimmed) || isCounted && label.hasPrefix("total ") else {
+      return false
+    }
     return filled.dropFirst().allSatisfy { value in
       value.contains { (0x30...0x39).contains($0) } && value.count < 32
         && !value.contains { (0x41...0x5A).contains($0 & 0xDF) && $0 < 0x80 }

@@ -12,7 +12,7 @@ struct TableReader {
   /// The most columns.
   static let maximumColumns = 1_000
   /// The most lines before the one with the names of the columns.
-  static let maximumPassed = 5
+  static let maximumPassed = 15
 
   private enum State { case start, plain, quoted, quoteInQuoted, escaped }
 

@@ -40,12 +40,16 @@ enum TextForms {
   static func contact(_ value: JSONValue) -> String? {
     if let values = value.array { return values.lazy.compactMap(contact).first }
     // A spreadsheet's apostrophe says that the number is a text.
-    if let text = text(value) {
-      let isMarked =
-        text.hasPrefix("'") && text.dropFirst().first.map { "+0123456789".contains($0) } == true
-      return text.isEmpty ? nil : isMarked ? String(text.dropFirst()) : text
+    let named = contactNames.lazy.compactMap { value[$0].flatMap { text($0) } }.first {
+      !$0.isEmpty
     }
-    return contactNames.lazy.compactMap { value[$0].flatMap { text($0) } }.first { !$0.isEmpty }
+    guard let text = named ?? text(value), !text.isEmpty else { return nil }
+    if let scheme = ["mailto:", "tel:"].first(where: text.hasPrefix) {
+      return String(text.dropFirst(scheme.count))
+    }
+    let isMarked =
+      text.hasPrefix("'") && text.dropFirst().first.map { "+0123456789".contains($0) } == true
+    return isMarked ? String(text.dropFirst()) : text
   }
 
   /// The English ones of texts that say their languages, else those in the language of the first; other values as they
@@ -65,7 +69,7 @@ enum TextForms {
     "lang", "language", "locale", "languageCode", "language_code", "languages_code", "@language",
   ]
   private static let contactNames = [
-    "phoneNumber", "phone", "number", "email", "emailAddress", "url", "href",
+    "phoneNumber", "phone", "number", "email", "emailAddress", "url", "href", "uri",
   ]
 
   /// The text of a description: as ``text(_:lineEnd:)``, else the paragraphs of Sanity's and Strapi's blocks and of
@@ -168,8 +172,8 @@ enum HotelKinds {
   }
 
   private static let others = [
-    "airline", "airport", "route", "landmark", "bookmarkedhotels", "see", "do", "buy", "eat",
-    "drink", "go",
+    "airline", "airport", "smallairport", "mediumairport", "largeairport", "heliport", "route",
+    "landmark", "bookmarkedhotels", "see", "do", "buy", "eat", "drink", "go",
   ]
 
   /// What OpenStreetMap's tags are about if it is no place to stay; nil for other tags.

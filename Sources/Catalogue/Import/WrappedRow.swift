@@ -151,7 +151,7 @@ struct WrappedRow {
     object["type"]?.string.map(elements.contains) == true
   }
 
-  private static let elements = ["node", "way", "relation"]
+  private static let elements = ["node", "way", "relation", "count"]
 
   /// Whether a change that Debezium reports: the row before it, the row after it, and where they are from.
   /// <https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-change-events-value>
