@@ -50,7 +50,7 @@ extension HotelAliases {
     kozteruletneve kozterulet straatnaam stras רחוב voie nomvoie
     houseNumber: housenumber housenr houseno streetnumber streetno streetnr startstreetnumber addressnumber \
     addrhousenumber hausnummer hausnr huisnummer huisnr numerodomu nrdomu дом hnr civico numerocivico numerovoie \
-    numero nro num numeroext numext callealtura numerovoieetablissement hazszam cislopopisne nrdom nrbudynku \
+    numero numer nro num numeroext numext callealtura numerovoieetablissement hazszam cislopopisne nrdom nrbudynku \
     kucnibroj hisnastevilka majanumber hsnr nvoie מספרבית номербудинку номердома
     city: city cityname town citytown addresslocality locality municipality addrcity village stadt ort ville \
     ciudad cidade commune nomcommune libellecommune comune municipio localidad poblacion plaats woonplaats \
