@@ -17,20 +17,16 @@ enum AmenityNames {
   private static let unspaced = refusable.filter { ($0.unicodeScalars.first?.value ?? 0) >= 0x2E80 }
 
   /// What stands before it.
-  private static let before = [
-    "no", "not", "non", "without", "without any", "with no", "except", "excluding", "but not",
-    "ohne", "kein", "keine", "keinen",
-    "nicht", "außer", "sans", "pas de", "sauf", "sin", "excepto", "senza", "sem",
-    "zonder", "geen", "bez", "без",
-    "кроме", "بدون", "ללא",
-  ]
+  private static let before = SaidWords.list(
+    """
+    no,not,non,without,without any,with no,except,excluding,but not,ohne,kein,keine,keinen,nicht,außer,sans,pas de,sauf,sin,excepto,\
+    senza,sem,zonder,geen,bez,без,кроме,بدون,ללא
+    """)
   /// What "no" stands before in Portuguese, where it means "in the": "no jardim".
   private static let withinInPortuguese = ["jardim", "restaurante", "estacionamento"]
   /// What may follow it.
-  private static let after = [
-    "allowed", "included", "erlaubt", "inbegriffen", "inklusive", "admis", "inclus", "incluido",
-    "please",
-  ]
+  private static let after = SaidWords.list(
+    "allowed,included,erlaubt,inbegriffen,inklusive,admis,inclus,incluido,please")
   /// What stands before a place where the hotels must not be, and such places.
   private static let outside = SaidWords.list(
     """

@@ -256,15 +256,13 @@ extension CatalogueSearch {
   }
 
   func count(inWords expression: String) throws -> Int {
-    try connection.statement("SELECT count(*) FROM words WHERE words MATCH ?1").first(
-      .text(expression)
-    ) { row in Int(clamping: row.int64(0)) } ?? 0
+    try connection.statement("SELECT count(*) FROM words WHERE words MATCH ?1")
+      .first(.text(expression)) { row in Int(clamping: row.int64(0)) } ?? 0
   }
 
   private func count(inPhrases expression: String) throws -> Int {
-    try connection.statement("SELECT count(*) FROM phrases WHERE phrases MATCH ?1").first(
-      .text(expression)
-    ) { row in Int(clamping: row.int64(0)) } ?? 0
+    try connection.statement("SELECT count(*) FROM phrases WHERE phrases MATCH ?1")
+      .first(.text(expression)) { row in Int(clamping: row.int64(0)) } ?? 0
   }
 }
 

@@ -27,7 +27,7 @@ struct HotelText: Sendable {
       if let value = member.value.string {
         text[name] = value
       } else if member.value.bool == true {
-        amenities.append(Self.words(ofName: name))
+        amenities.append(name.replacing("_", with: " "))
       } else if name.equalsBytes(of: "amenities") {
         amenities += member.value.elements.compactMap(\.string)
       }
@@ -42,10 +42,6 @@ struct HotelText: Sendable {
     state = text["state"] ?? ""
     country = text["country"] ?? ""
     keys = SortKeys(hotel)
-  }
-
-  private static func words(ofName name: String) -> String {
-    String(decoding: name.utf8.map { $0 == UInt8(ascii: "_") ? 0x20 : $0 }, as: UTF8.self)
   }
 }
 

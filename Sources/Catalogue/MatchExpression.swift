@@ -14,20 +14,16 @@ enum MatchExpression: Equatable {
 
   /// Makes the expression of a query by phrase.
   init(_ query: HotelQuery) {
-    self.init([
-      ("{name description}", query.description), ("{address city state country}", query.location),
-    ])
-  }
-
-  private init(_ parts: [(columns: String, text: String?)]) {
     var expressions: [String] = []
-    for part in parts {
-      guard let text = part.text else { continue }
+    for (columns, text) in [
+      ("{name description}", query.description), ("{address city state country}", query.location),
+    ] {
+      guard let text else { continue }
       guard let expression = PhraseWords.phrase(text).map(Self.quoted) else {
         self = .none
         return
       }
-      expressions.append("(\(part.columns) : \(expression))")
+      expressions.append("(\(columns) : \(expression))")
     }
     self = expressions.isEmpty ? .all : .matching(expressions.joined(separator: " AND "))
   }

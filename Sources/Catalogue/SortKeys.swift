@@ -38,10 +38,8 @@ struct SortKeys {
 /// leading article are ignored, as in the index of a book.
 enum SortName {
   private static let collator = TextCollator()
-  static let articles: Set<String> = [
-    "the", "a", "an", "le", "la", "les", "l", "der", "die", "das", "el", "los", "las", "il", "lo",
-    "gli", "het",
-  ]
+  static let articles = SearchStopWords.words(
+    "the a an le la les l der die das el los las il lo gli het")
 
   /// Bytes that compare as the names do.
   static func key(_ name: String) -> [UInt8] {

@@ -146,7 +146,7 @@ extension HotelAliases {
     }
   }
 
-  private static func set(_ words: String) -> Set<String> {
+  static func set(_ words: String) -> Set<String> {
     Set(words.split(separator: " ").map { letters(of: $0.utf8) })
   }
 

@@ -183,13 +183,13 @@ enum HotelAliases {
   /// Whether a member may have others of the hotel in it, although its name means nothing by itself.
   static func isContainer(_ name: String) -> Bool { containers.contains(letters(of: name.utf8)) }
 
-  private static let containers = Set(
+  private static let containers = set(
     """
     extratags contact contacts place venue addr acf meta customfields metadata customattributes columnvalues values \
     properties locationinfo islocatedat mapmarker othertags hotelinfo hotelbasicinfo positioninfo contactinfos \
     contactinfo context adinfo localisation presentation basicpropertydata propertydata hoteldata basicinfo \
     basicinformation generalinfo propertyinfo propertydetails hoteldetails
-    """.split(separator: " ").map(String.init))
+    """)
 
   /// Names with a prefix count less than plain ones.
   private static let rankOfPrefix = 100

@@ -116,16 +116,13 @@ enum TableLine {
     return filled.count > 1 && filled.allSatisfy(types.contains)
   }
 
-  private static let types: Set<String> = [
-    "string", "text", "varchar", "character", "charactervarying", "nvarchar", "char", "fixedstring",
-    "str", "object", "int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-    "uint64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "integer",
-    "bigint", "smallint", "serial", "float", "float4", "float8", "float32",
-    "float64", "double", "doubleprecision", "real", "decimal", "numeric", "number", "bool",
-    "boolean", "date", "date32", "datetime", "datetime64", "time", "timestamp", "uuid", "json",
-    "array", "map", "nullable", "lowcardinality", "degree", "degrees", "deg", "eur", "usd", "gbp",
-    "chf", "m", "km",
-  ]
+  private static let types = SearchStopWords.words(
+    """
+    string text varchar character charactervarying nvarchar char fixedstring str object int int8 int16 int32 int64 uint8 uint16 uint32 \
+    uint64 i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 integer bigint smallint serial float float4 float8 float32 float64 double doubleprecision \
+    real decimal numeric number bool boolean date date32 datetime datetime64 time timestamp uuid json array map nullable lowcardinality \
+    degree degrees deg eur usd gbp chf m km
+    """)
 
   /// What programs write for a value that is missing, wrong or not shown: PostgreSQL and MySQL, pandas, spreadsheets, R,
   /// Polars; people write a line.
