@@ -27,7 +27,8 @@ enum IndexedText {
       }
     }
     if !isASCII { forms += words.compactMap(LatinLetters.word) }
-    for equal in EqualWords.forms(in: words) { forms += [gap] + equal }
+    // "A/C" is equal to what its letters together are.
+    for equal in EqualWords.forms(in: words + [gap] + forms) { forms += [gap] + equal }
     if !forms.isEmpty { forms.insert(gap, at: 0) }
     return (words + forms).joined(separator: " ")
   }
@@ -61,36 +62,21 @@ enum IndexedText {
 
 /// Abbreviations that names of hotels and addresses have: a hotel with one form is also found by the others.
 enum EqualWords {
+  /// The groups, with a bar between two of them and a comma between two forms.
   static let groups: [[[String]]] =
-    [
-      [["wifi"], ["wlan"], ["wi", "fi"]],
-      [["free", "wifi"], ["free", "internet"], ["free", "wi", "fi"], ["free", "wlan"]],
-      [["air", "conditioning"], ["air", "conditioned"], ["aircon"], ["air", "con"], ["ac"]],
-      [["swimming", "pool"], ["pool"]],
-      [["gym"], ["fitness", "center"], ["fitness", "centre"], ["fitness", "room"]],
-      [["jacuzzi"], ["hot", "tub"], ["hottub"], ["whirlpool"]],
-      [
-        ["pet", "friendly"], ["pets", "ok"], ["pets", "allowed"], ["pets", "welcome"],
-        ["dog", "friendly"], ["dogs", "allowed"], ["dogs", "welcome"],
-      ],
-      [["campsite"], ["campground"], ["camping"], ["camp", "site"], ["camp", "ground"]],
-      [["24", "hour"], ["24", "hours"], ["24h"], ["24", "hr"]],
-      [["sea", "view"], ["ocean", "view"], ["sea", "views"], ["ocean", "views"]],
-      [["wheelchair", "accessible"], ["wheelchair", "access"], ["disabled", "access"]],
-      [["st"], ["saint"], ["sankt"]], [["ste"], ["sainte"]], [["mt"], ["mount"]],
-      [["st"], ["street"]], [["str"], ["strasse"]], [["rd"], ["road"]],
-      [["ave"], ["avenue"], ["av"]],
-      [["blvd"], ["boulevard"], ["bd"]], [["sq"], ["square"]], [["hwy"], ["highway"]],
-      [["ctr"], ["center"], ["centre"]], [["theater"], ["theatre"]], [["harbor"], ["harbour"]],
-      [["intl"], ["international"]], [["hbf"], ["hauptbahnhof"]], [["bhf"], ["bahnhof"]],
-      [["1st"], ["first"]], [["2nd"], ["second"]], [["3rd"], ["third"]], [["4th"], ["fourth"]],
-      [["5th"], ["fifth"]], [["6th"], ["sixth"]], [["7th"], ["seventh"]], [["8th"], ["eighth"]],
-      [["9th"], ["ninth"]], [["10th"], ["tenth"]],
-      [
-        ["b", "b"], ["bnb"], ["b", "n", "b"], ["b", "and", "b"], ["bed", "breakfast"],
-        ["bed", "and", "breakfast"], ["b", "bs"], ["bnbs"],
-      ],
-    ]
+    """
+    wifi,wlan,wi fi|free wifi,free internet,free wi fi,free wlan|air conditioning,air conditioned,aircon,air con,ac|\
+    swimming pool,pool|gym,fitness center,fitness centre,fitness room|jacuzzi,hot tub,hottub,whirlpool|\
+    pet friendly,pets ok,pets allowed,pets welcome,dog friendly,dogs allowed,dogs welcome|\
+    campsite,campground,camping,camp site,camp ground|24 hour,24 hours,24h,24 hr|sea view,ocean view,sea views,ocean views|\
+    wheelchair accessible,wheelchair access,disabled access|st,saint,sankt|ste,sainte|mt,mount|st,street|str,strasse|rd,road|\
+    ave,avenue,av|av,avda,avenida|ln,lane|pl,place|pl,platz|pl,plaza|dr,drive|pkwy,parkway|gdns,gardens|ul,ulica|ул,улица|\
+    apt,apartment|apts,apartments|natl,national|blvd,boulevard,bd|sq,square|hwy,highway|ctr,center,centre|theater,theatre|\
+    harbor,harbour|intl,international|hbf,hauptbahnhof|bhf,bahnhof|1st,first|2nd,second|3rd,third|4th,fourth|5th,fifth|6th,sixth|\
+    7th,seventh|8th,eighth|9th,ninth|10th,tenth|b b,bnb,b n b,b and b,bed breakfast,bed and breakfast,b bs,bnbs
+    """.split(separator: "|").map { group in
+      group.split(separator: ",").map { form in form.split(separator: " ").map(String.init) }
+    }
     + [
       ("1", "one un ein un"), ("2", "two deux zwei dos due"), ("3", "three trois drei tres tre"),
       ("4", "four quatre vier cuatro quattro"), ("5", "five cinq funf cinco cinque"),
@@ -103,6 +89,12 @@ enum EqualWords {
       + zip(words.split(separator: " "), ["star"] + nouns[2...]).map { [String($0), $1] }
       + [[words.prefix { $0 != " " }, "stars"].map { String($0) }]
   }
+
+  /// The other forms of an abbreviation of one word.
+  static let others = groups.filter { $0.allSatisfy { $0.count == 1 } }.map { $0.map { $0[0] } }
+    .reduce(into: [String: [String]]()) { others, group in
+      for form in group { others[form, default: []] += group.filter { $0 != form } }
+    }
 
   /// The groups of each first word, with the words that follow it.
   private static let byFirst: [String: [(rest: ArraySlice<String>, group: Int)]] = {

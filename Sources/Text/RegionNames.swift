@@ -20,8 +20,9 @@ package struct RegionNames: Sendable {
 
   /// The languages in which many lists of hotels are written.
   private static let foreign = [
-    "ar", "cs", "de", "el", "es", "fi", "fr", "he", "hi", "hu", "it", "ja", "ko", "nl", "pl",
-    "pt", "ro", "ru", "sv", "th", "tr", "uk", "vi", "zh", "zh_Hant",
+    "ar", "bn", "cs", "da", "de", "el", "es", "fi", "fr", "he", "hi", "hu", "id", "it", "ja",
+    "km", "ko", "lo", "nb", "nl", "pl", "pt", "ro", "ru", "sv", "th", "tr", "uk", "vi",
+    "zh", "zh_Hant",
   ]
 
   /// All countries and territories. This takes some tens of milliseconds.
