@@ -26,6 +26,8 @@ package struct PlaceNames: Sendable {
   private(set) var cities: [String: Set<String>] = [:]
   /// Each name of a city or of a sight in one, and each in ``states``.
   private var cityNames: Set<String> = []
+  /// The names of sights.
+  private(set) var sights: Set<String> = []
   private var stateNames: Set<String> = []
   /// The English name of a state, by its country's code, a space, and each of its names or its code.
   private(set) var states: [String: String] = [:]
@@ -38,7 +40,7 @@ package struct PlaceNames: Sendable {
   private(set) var offersByName: [String: [String]] = [:]
 
   /// The keys of the names so far, while the table is made: many are in several lists.
-  private var made: [String: String] = [:]
+  private var made: [String: [String]] = [:]
 
   private init() {
     let regions = RegionNames.all()
@@ -71,6 +73,11 @@ package struct PlaceNames: Sendable {
       add([row[1]], in: row[0], Array(row[2...]))
       mean(row[1], by: Array(row[2...]), beside: [])
     }
+    // A name in another language has those of both lists.
+    let known = cities
+    for (place, names) in known {
+      cities[place] = names.reduce(names) { $0.union(known[String(place.prefix(3)) + $1] ?? []) }
+    }
     for row in NameTable.sight.rows { add(Array(row.dropFirst()), asSightsIn: row[0]) }
     for row in NameTable.district.rows {
       let names = Array(row.dropFirst())
@@ -95,7 +102,7 @@ package struct PlaceNames: Sendable {
       }
     }
     for state in NameTable.states {
-      let name = joined(Array(state.names.prefix(1))).first
+      let name = state.names.first.map(Self.key)
       for other in joined(state.names + [state.code]) { states[state.country + " " + other] = name }
       let isCodeWritten = Self.writtenCodes.contains(state.country)
       mean(state.names.first, by: state.names + (isCodeWritten ? [state.code] : []), beside: [])
@@ -106,8 +113,10 @@ package struct PlaceNames: Sendable {
   }
 
   /// A name without spaces and stop words, by which names are compared.
-  static func key(_ name: String) -> String {
-    SearchStopWords.without(FoldedText(name).terms, \.parts).flatMap(\.parts).map(\.text).joined()
+  static func key(_ name: String) -> String { words(name).joined() }
+
+  private static func words(_ name: String) -> [String] {
+    SearchStopWords.without(FoldedText(name).terms, \.parts).flatMap(\.parts).map(\.text)
   }
 
   /// A name without spaces.
@@ -127,15 +136,22 @@ package struct PlaceNames: Sendable {
     Set(names.map { Self.key($0) }.filter { !$0.isEmpty })
   }
 
-  /// The same while the table is made.
+  /// The same while the table is made, also with other forms of abbreviations: `St Pancras` and `Saint Pancras`.
   private mutating func joined(_ names: [String]) -> Set<String> {
     var keys: Set<String> = []
     for name in names {
-      let key = made[name] ?? Self.key(name)
-      made[name] = key
-      if !key.isEmpty { keys.insert(key) }
+      let words = made[name] == nil ? Self.words(name) : []
+      let all =
+        made[name]
+        ?? words.reduce([""]) { keys, word in
+          // A word alone may be the code of a state.
+          let others = words.count > 1 ? EqualWords.others[word] ?? [] : []
+          return keys.flatMap { key in ([word] + others).map { key + $0 } }
+        }
+      made[name] = all
+      keys.formUnion(all)
     }
-    return keys
+    return keys.subtracting([""])
   }
 
   private mutating func add(_ names: [String], toCountry code: String) {
@@ -163,6 +179,7 @@ package struct PlaceNames: Sendable {
   private mutating func add(_ names: [String], asSightsIn code: String) {
     let names = joined(names)
     cityNames.formUnion(names)
+    sights.formUnion(names.filter { cities[code + " " + $0] == nil })
     for code in code == "HK" ? ["HK", "CN"] : [code] {
       let all = names.reduce(names) { $0.union(cities[code + " " + $1] ?? []) }
       for name in all where cities[code + " " + name] != nil { cities[code + " " + name] = all }
@@ -170,7 +187,7 @@ package struct PlaceNames: Sendable {
   }
 
   private mutating func mean(_ name: String?, by foreign: [String], beside own: [String]) {
-    guard let name, let name = joined([name]).first else { return }
+    guard let name = name.map(Self.key), !name.isEmpty else { return }
     for other in joined(foreign).subtracting(joined(own)) where other != name {
       meanings[other, default: []].insert(name)
     }
@@ -229,12 +246,12 @@ package struct PlaceNames: Sendable {
   /// Endings by which Russian, Ukrainian, Polish, Czech, Turkish, Finnish and Hungarian say "in", "of" or "with", and what a
   /// name may have instead: Москве and Москва, `Paryżu` and `Paryż`, `Szkocji` and `Szkocja`, `Londra'da`, `Pariisissa`,
   /// `Párizsban`, `havuzlu`; some change the letter before it: `Praze` and `Praha`, `Englannissa` and `Englanti`. Short ones
-  /// of Hungarian (`-on`, `-en`) are those of English words.
+  /// of Hungarian (`-on`, `-en`) are those of English words. The last ones are plurals: `piscinas`.
   static let (cases, nominativeEndings) = (
     SaidWords.list(
       """
       е,и,а,ы,у,і,ою,ом,ем,e,i,u,y,a,ie,m,em,da,de,ta,te,dan,den,tan,ten,daki,deki,taki,teki,li,lu,ssa,issa,lla,sta,ista,ban,ben,\
-      ze,dze,ce,зі,ці,nnissa,ngissa
+      ze,dze,ce,зі,ці,nnissa,ngissa,s,es
       """), ["", "а", "ь", "я", "a", "o", "ha", "ga", "ka", "га", "ка", "nti", "nki"]
   )
 
@@ -265,7 +282,7 @@ package struct PlaceNames: Sendable {
     guard hotel.keys.location == nil, code(of: hotel.country) == "GB",
       countries["GB"]?.contains(Self.key(hotel.country)) == true
     else { return names }
-    return names.union(partNames)
+    return names.union(partNames())
   }
 
   /// The region of a hotel by its position; nil for one of which these have no region.
@@ -274,8 +291,11 @@ package struct PlaceNames: Sendable {
     return NamedRegion.region(of: point, in: code)
   }
 
-  /// The names of the parts of the United Kingdom.
-  var partNames: Set<String> { Self.joined((NamedRegion.byCountry["GB"] ?? []).flatMap(\.names)) }
+  /// The names of the parts of the United Kingdom, but for some of them by their English names.
+  func partNames(without states: Set<String> = []) -> Set<String> {
+    let regions = NamedRegion.byCountry["GB"] ?? []
+    return Self.joined(regions.filter { !states.contains(Self.key($0.names[0])) }.flatMap(\.names))
+  }
 
   /// The English name of a state, and those of the part of the country that is called so.
   func names(ofState state: String, in country: String) -> Set<String> {

@@ -54,7 +54,7 @@ enum PlaceTable {
       if place.kind == Place.Kind.country.rawValue {
         names.formUnion(PlaceNames.all.names(ofCountry: place.name))
         // Without positions only the country stands for its parts.
-        if names.contains("gb") { names.formUnion(PlaceNames.all.partNames.subtracting(states)) }
+        if names.contains("gb") { names.formUnion(PlaceNames.all.partNames(without: states)) }
       } else if place.kind == Place.Kind.state.rawValue {
         names.formUnion(PlaceNames.all.names(ofState: place.name, in: place.country))
       } else if place.kind == Place.Kind.city.rawValue {
@@ -69,7 +69,8 @@ enum PlaceTable {
     }
   }
 
-  /// The places with a name that begins so, those of just that name first, then those with most hotels. If there is none, those
+  /// The places with a name that begins so, those of just that name first, then those whose own name begins so, those with most
+  /// hotels first. If there is none, those
   /// with such a name in a language of other countries; else those whose name begins with what stands before a comma, has the
   /// text within it, begins almost so, or begins so without the last word.
   static func places(
@@ -123,7 +124,8 @@ enum PlaceTable {
         """
         SELECT kind, name, state, country, hotels FROM place
         WHERE id IN (SELECT place FROM place_name WHERE name >= ?1 AND name < ?1 || char(0x10FFFF))
-        ORDER BY id IN (SELECT place FROM place_name WHERE name = ?1) DESC, hotels DESC, id
+        ORDER BY id IN (SELECT place FROM place_name WHERE name = ?1) DESC,
+          instr(key, kind || '/' || ?1) = 1 DESC, hotels DESC, id
         LIMIT ?2
         """
       ).all(.text(prefix), .integer(limit - places.count), row: Place.init)

@@ -114,9 +114,7 @@ struct Vocabulary {
   }
 
   private static func text(_ letters: some Sequence<Unicode.Scalar>) -> String {
-    var text = String.UnicodeScalarView()
-    text.append(contentsOf: letters)
-    return String(text)
+    String(String.UnicodeScalarView(letters))
   }
 
   /// The most likely alternatives first: by fewer differences, then by more hotels.
@@ -159,10 +157,12 @@ struct Vocabulary {
     ) { row -> (term: String, differences: Int, hotels: Int64)? in
       let term = try row.string(0)
       let other = Array(term.unicodeScalars)
-      // "Brighton" is not "bright" with two letters too many.
+      // "Brighton" is not "bright" with two letters too many, and not Brixton.
       guard !([text] + known).contains(where: { $0.equalsBytes(of: term) }),
         let differences = Self.differences(word, other),
-        differences < 2 || !word.starts(with: other) && !other.starts(with: word)
+        differences < 2
+          || !word.starts(with: other) && !other.starts(with: word)
+            && !PlaceNames.all.sights.contains(term)
       else { return nil }
       return (term, differences, row.int64(1))
     }.compactMap(\.self)
@@ -203,7 +203,7 @@ struct Vocabulary {
 
   /// What may be the plural of a word, and the word of which it may be one. What has less than three letters is none: `IV` is
   /// not that of `Ives`.
-  private static func numbers(of word: String) -> [String] {
+  static func numbers(of word: String) -> [String] {
     var found = [word + "s", word + "es"]
     if word.hasSuffix("y") { found.append(word.dropLast() + "ies") }
     if word.hasSuffix("ies") { found.append(word.dropLast(3) + "y") }

@@ -77,8 +77,12 @@ import Testing
       }
       // Nobody knows where it stands.
       #expect(try await fixture.ids(in: "scotland") == ["hotel_3"])
-      let places = try await fixture.catalogue.places(beginning: "wal", limit: 10).places
-      #expect(places.map(\.name) == ["Wales"])
+      for text in ["wal", "Cymru"] {
+        let places = try await fixture.catalogue.places(beginning: text, limit: 10).places
+        #expect(places.map(\.name) == ["Wales"], "\(text)")
+      }
+      // Not Brixton, which is in London.
+      #expect(try await fixture.ids(in: "Brighton").isEmpty)
       let country = try await fixture.catalogue.places(beginning: "scotl", limit: 10).places
       #expect(country.map(\.kind) == [.country])
     }
@@ -106,6 +110,26 @@ import Testing
       let page = try await fixture.catalogue.places(beginning: "york", limit: 10)
       #expect(page.places.map(\.name) == ["York", "Yorkville"])
     }
+  }
+
+  @Test func aPlaceWhoseOwnNameBeginsSoComesBeforeOneWithASightOfThatName() async throws {
+    let london = #""city":"London","country":"UK","geo":{"lat":51.5,"lon":-0.1}"#
+    let rows = [
+      Rows.hotel(1, "A", london), Rows.hotel(2, "B", london),
+      Rows.hotel(3, "C", #""city":"Bayeux""#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      let page = try await fixture.catalogue.places(beginning: "bay", limit: 10)
+      #expect(page.places.map(\.name) == ["Bayeux", "London"])
+    }
+  }
+
+  @Test func aDeviceKnowsACityByTheNamesOfAllLists() {
+    let lines = String(decoding: PlaceNames.lines, as: UTF8.self).split(separator: "\n")
+    let found = lines.filter { $0.hasPrefix("t|CN|") }.map { line in
+      Set(line.split { $0 == " " || $0 == "|" })
+    }
+    #expect(found.contains { $0.isSuperset(of: ["makao", "macau", "macao"]) })
   }
 
   @Test func aReplacedHotelCountsInItsNewPlaceOnly() async throws {
