@@ -26,7 +26,7 @@ extension PlaceNames {
     }
     var lines = [
       "f|" + FoldedText.letterPairs, "l|" + LatinLetters.pairs, "q|" + equal.joined(separator: "|"),
-      "w|" + SpelledQuery.groups.joined(separator: "|"),
+      "w|" + SpelledQuery.groups.map { $0.joined(separator: " ") }.joined(separator: "|"),
       "p|" + SaidWords.pattern, "n|" + AmenityNames.refusalPattern, "a|" + Price.pattern,
       "x|"
         + (SpelledQuery.apart + SpelledQuery.spelling)

@@ -48,9 +48,10 @@ struct SpelledQuery {
       inns motel motels resort resorts villa villas b bs bnb bnbs pensionen ferienwohnungen auberges
       """))
 
-  /// The words for a device: those between others, the kinds, and those that count unless a kind is next.
-  static let groups = [SearchStopWords.small, SearchStopWords.kinds, SearchStopWords.praise]
-    .map { $0.sorted().joined(separator: " ") }
+  /// The words for a device: those between others, the kinds, those that count unless a kind is next, and ``WordQuery/particles``.
+  static let groups =
+    [SearchStopWords.small, SearchStopWords.kinds, SearchStopWords.praise].map { $0.sorted() }
+    + [WordQuery.particles.flatMap(\.words)]
 
   /// A rule of spelling, for ICU and for JavaScript: what replaces the matches of a pattern.
   struct Rule: Sendable {
@@ -82,6 +83,9 @@ struct SpelledQuery {
     ]
   }()
 
+  private static let stars = Rule(
+    "(?<!\\S)([1-5])(?:[*★☆⭐]+|[Ss][Tt][Aa][Rr][Ss]?)(?!\\S)", "$1 star")
+
   /// The rules for the rest of a text: stars, adjectives beside a kind of hotel, and "LA". It is Louisiana after a name with a
   /// comma, as ME and OR are states there, and Los Angeles if no name is beside it. Before a name it is an article.
   static let spelling: [Rule] = {
@@ -107,14 +111,14 @@ struct SpelledQuery {
       Rule(afterName(code, "\\p{L},") + before(any(kinds)), name)
     }
     return [
-      Rule("\\s+", " "),
-      Rule("(?<!\\S)([1-5])(?:[*★☆⭐]+|[Ss][Tt][Aa][Rr][Ss]?)(?!\\S)", "$1 star"),
+      Rule("\\s+", " "), stars,
       Rule("(?<!\\S)(" + adjective + ")(?=[,.;!?]*\\s" + lodging + "(?!\\S))", meant + "$1"),
       Rule(
         "(?<!\\S)(" + adjective + ")(?=[,.;!?]*(?!\\S))(?<=" + after(lodging) + adjective + ")",
         meant + "$1"),
       Rule("(?<!\\S)[Ll]\\.[Aa]\\.(?!\\S)", "LA"),
-      Rule("(?<!\\S)[Kk][Hh][áaÁA][cC][hH] [sS][ạaẠA][nN](?=\\s\\S)", "hotel"),
+      Rule(
+        "(?<!\\S)[Kk][Hh][áaÁA][cC][hH] [sS][ạaẠA][nN](?:\\s(?:ở|o|tại|tai))?(?=\\s\\S)", "hotel"),
     ] + states + [
       Rule(afterName("LA") + before(word), eitherLA),
       Rule("(?<!\\S)LA" + before(word), "Los Angeles"),
@@ -123,6 +127,10 @@ struct SpelledQuery {
       // "hotel w/ pool", "lond*", "motel6".
       Rule("(?<!\\S)[Ww]/(?=[\\s\\p{L}])", "with "), Rule("(?<=\\p{L})\\*+(?!\\S)", " "),
       Rule("(?<=\\p{L}{3})(?=\\p{Nd}{1,2}(?!\\S))", " "),
+      // "プール付き", "带游泳池".
+      Rule("(?<=" + unspaced + "{2})(?:付き|つき|あり|有り)(?!\\S)|(?<!\\S)带(?=\\p{sc=Han}{2})", " "),
+      // "AT & T".
+      Rule("(?<!\\S)(\\p{L}{1,2})\\s[&+]\\s(?=\\p{L}(?!\\S))", "$1&"),
     ]
   }()
 
@@ -170,21 +178,16 @@ struct SpelledQuery {
         (0x31...0x35).contains($0) && mayFollow.contains($1)
       })
     else { return text }
-    return text.split(separator: " ", omittingEmptySubsequences: false).map { token -> Substring in
-      let sign = token.dropFirst()
-      guard let first = token.first, ("1"..."5").contains(first), !sign.isEmpty,
-        sign.allSatisfy({ "*★☆⭐".contains($0) }) || ["star", "stars"].contains(sign.lowercased())
-      else { return token }
-      return "\(first) star"
-    }.joined(separator: " ")
+    return spelled(text, by: [stars])
   }
 
   /// The names of which a word of such a script consists, "旧金山酒店停车场"; the word if it has none, or others.
   private static func named(_ token: Substring) -> [String] {
     let letters = Array(token)
-    guard (4...16).contains(letters.count),
-      letters.allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 0xE00 } }),
-      let names = names(in: letters[...]), names.count > 1
+    // Full-width Latin letters are none of such a script.
+    guard (4...16).contains(letters.count), !token.utf8.allSatisfy({ $0 < 0x80 }),
+      case let parts = FoldedText(String(token)).terms.flatMap(\.parts), parts.count == 1,
+      case .run = parts[0], let names = names(in: letters[...]), names.count > 1
     else { return [String(token)] }
     return names
   }

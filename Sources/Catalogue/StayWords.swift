@@ -1,7 +1,7 @@
 import Text
 
-/// What a search says about a stay: "2 adults", "3 nights", "for two", "12-15 May", "tonight", and how far it may be: "within
-/// 2 km of". No hotel writes that.
+/// What a search says about a stay: "2 adults", "3 nights", "for two", "12-15 May", "tonight", how far it may be: "within
+/// 2 km of", and how it asks: "where can I sleep". No hotel writes that.
 enum StayWords {
   /// What nights and guests are called.
   private static let stays = SaidWords.list(
@@ -51,6 +51,12 @@ enum StayWords {
       on,from,the,for,between,until,am,ab,vom,von,bis,zum,zwischen,du,le,dès,el,del,desde,dal,dall',il,na,с,на,check in,check-in,checkin,\
       check out,check-out,checkout,arrival,arriving,departure,departing,anreise,abreise,arrivée,départ,llegada,salida,arrivo,partenza
       """)
+  )
+  /// What a question begins with, what may come next, and what it asks for: "where can I sleep", "dove dormire".
+  private static let (questions, asking, sleeping) = (
+    SaidWords.list("where,somewhere,place,places,how,can i,can we,can you,dove"),
+    SaidWords.list("to,can,could,should,do,i,we,you,one,posso,possiamo,si,può"),
+    SaidWords.list("sleep,stay,book,find,get,recommend,dormire,alloggiare,soggiornare")
   )
   private static let days = SaidWords.list(
     """
@@ -103,6 +109,7 @@ enum StayWords {
       either(Array(before.prefix { $0 != "up to" })) + "\\s+(?:\\p{Nd}{1,2}|" + either(numbers)
         + ")(?=\\s*(?:$|[,.;]|\\s(?:in|near|at|on|im|à|en|nahe|bei|в)\\s))",
       lead + date + "(?:" + joint + lead + date + ")?",
+      either(questions) + "(?:\\s+" + either(asking) + "){0,3}\\s+" + either(sleeping) + end,
       // Who only types "today" or "morgen" looks for a word.
       "(?:(?<=\\S\\s)|(?=\\S+\\s\\S))" + either(StayWords.days),
       "(?:within|max|maximum|less than|under|up to|im umkreis von|maximal|unter|weniger als|à moins de|moins de|a menos de|menos de|"

@@ -48,7 +48,11 @@ extension WordQuery {
         else { continue }
         looked += 1
         let spellings = [single] + [LatinLetters.word(single)].compactMap(\.self)
-        for other in try spellings.flatMap(vocabulary.alternatives) {
+        // "Guesthouses" are "guest house", too.
+        let others =
+          try spellings.flatMap(vocabulary.alternatives)
+          + Vocabulary.numbers(of: single).flatMap(vocabulary.pairs)
+        for other in others {
           query.texts[text].words[index].forms.append(Form(text: other, isPrefix: false))
           isCorrected = true
         }
@@ -60,7 +64,7 @@ extension WordQuery {
 
 extension WordQuery.Text {
   /// Decides by the hotels' words what a word may mean besides: its English name if more hotels have that, its names in all
-  /// languages if none has either, no beginning if it is the name of a place of theirs, and what is mistyped with an article:
+  /// languages if none has either, no beginning if it is the name of a place of theirs, or a letter that is one's name, and what is mistyped with an article:
   /// "los angles".
   mutating func complete(_ index: Int, by vocabulary: Vocabulary) throws {
     var word = words[index]
@@ -77,15 +81,18 @@ extension WordQuery.Text {
     defer { words[index] = word }
     guard let single = word.single else { return }
     func isOfHotels(_ name: String) throws -> Bool {
-      let name = WordQuery.Form(text: word.before + " " + name, isPrefix: false)
-      return try vocabulary.count(Self.place(of: [name]), atMost: 1) > 0
+      let form = WordQuery.Form(text: word.before + " " + name, isPrefix: false)
+      let name = WordQuery.Word(forms: [form], single: nil)
+      return try vocabulary.count(place(of: name), atMost: 1) > 0
     }
     let names =
       try word.before.isEmpty || vocabulary.isRight(single) || isOfHotels(single)
       ? [] : vocabulary.alternatives(to: single).filter(isOfHotels)
     let isName =
-      try word.whole != nil && PlaceNames.all.isPlace(single)
-      && vocabulary.count(place(of: word), atMost: 1) > 0
+      try word.whole != nil
+      && (PlaceNames.all.isPlace(single) && vocabulary.count(place(of: word), atMost: 1) > 0
+        || single.utf8.count == 1
+          && vocabulary.count("{name} : \"\(single)\"", atMost: 1) > 0)
     guard isName || !names.isEmpty else { return }
     word.whole = nil
     word.forms = (word.forms.map(\.text) + names).map { WordQuery.Form(text: $0, isPrefix: false) }

@@ -68,11 +68,7 @@ struct WordQuery {
 
     /// The expression for hotels whose place has some form of a word as it is.
     func place(of word: Word) -> String {
-      Self.place(of: word.forms.map { Form(text: $0.text, isPrefix: false) })
-    }
-
-    static func place(of forms: [Form]) -> String {
-      "({city state country place} : (\(forms.map(WordQuery.quoted).joined(separator: " OR "))))"
+      "({city state country place} : (\(WordQuery.any(of: word.forms.map(\.text)))))"
     }
   }
 
@@ -123,7 +119,7 @@ struct WordQuery {
       var phrases = [Self.phrase(plain.flatMap(\.parts))]
       if let first = counted.first, let last = counted.last {
         // In Nice, nobody asks for what calls itself a nice hotel.
-        if counted.count == 1, SearchStopWords.isPraiseOrPlace(plain[first].parts) { phrases = [] }
+        if first == last, SearchStopWords.doubtful.contains(Self.key(plain[first])) { phrases = [] }
         let counted = plain[first...last]
         if counted.count < plain.count { phrases.append(Self.phrase(counted.flatMap(\.parts))) }
         phrases += Self.possessives(counted)
@@ -305,6 +301,12 @@ struct WordQuery {
     return joined.filter { known.insert($0.forms[0]).inserted }
   }
 
+  /// What Arabic and Hebrew write before a word and together with it: "the", "and", "in", "for".
+  static let particles: [(script: ClosedRange<UInt32>, words: [String])] = [
+    (0x621...0x64A, ["ال", "و", "وال", "ب", "بال", "لل"]),
+    (0x5D0...0x5EA, ["ה", "ו", "וה", "ב", "ל"]),
+  ]
+
   private static func word(
     _ term: FoldedText.Term, _ expanded: FoldedText.Term, isLast: Bool
   ) -> Word {
@@ -317,8 +319,10 @@ struct WordQuery {
     let article = "ال"
     if phrase.hasPrefix(article), phrase.unicodeScalars.count > 4 {
       forms.append(String(phrase.dropFirst(article.count)))
-    } else if let first = phrase.unicodeScalars.first, (0x621...0x64A).contains(first.value) {
-      forms.append(article + phrase)
+    } else if let first = phrase.unicodeScalars.first, phrase.unicodeScalars.count > 2 {
+      forms += particles.filter { $0.script.contains(first.value) }.flatMap(\.words).map {
+        $0 + phrase
+      }
     }
     if term.parts.count > 1, IndexedText.hasOnlyWords(term.parts) {
       forms += [term.parts, expanded.parts].flatMap { joined($0.map(\.text)) }
@@ -342,7 +346,7 @@ struct WordQuery {
     return words.joined(separator: " ")
   }
 
-  private static func any(of texts: [String]) -> String {
+  static func any(of texts: [String]) -> String {
     texts.map { quoted(Form(text: $0, isPrefix: false)) }.joined(separator: " OR ")
   }
 
