@@ -17,7 +17,7 @@ function searched(hotel) {
     const heading = hay(textOf(hotel, "title", "alias", "category"))
     const name = hay(textOf(hotel, "name")), title = heading + spot
     const what = name + hay(textOf(hotel, "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + heading + address + city
-    hays.set(hotel, { what, names, where: address + spot, titled: address + title, head: name + title, spot })
+    hays.set(hotel, { what, name, names, where: address + spot, titled: address + title, head: name + title, spot })
   }
   return hays.get(hotel)
 }
@@ -37,7 +37,7 @@ const isThere = (hotel, words) => words.every(({ forms }) => forms.some(form => 
 function complete(word, hotels) {
   const count = forms => hotels.filter(it => has(it, { forms })).length
   const named = (word.offers ?? []).flatMap(([own, names]) => count(names) > count([own]) ? names : []), forms = [...word.forms, ...named]
-  const isName = isPlace(word.own) && hotels.some(it => isThere(it, [{ forms }]))
+  const isName = isPlace(word.own) && hotels.some(it => isThere(it, [{ forms }])) || /^.$/.test(word.own) && hotels.some(it => searched(it).name.includes(whole(word.own)))
   return { ...word, forms: isName ? forms.map(form => form.trimEnd() + " ") : forms }
 }
 
@@ -64,7 +64,7 @@ function withMost(hotels, words) {
   const found = hotels.filter(it => counted.every(({ set }) => set.has(it)))
   if (found[0]) return found
   // A place that everybody knows, or one of a hotel.
-  const isNamed = ({ name, words }) => hotels.some(it => isThere(it, words)) && (isPlace(name) || hotels.some(it => [it.city, it.state, it.country].map(key).includes(name)))
+  const isNamed = ({ name, words }) => name && hotels.some(it => isThere(it, words)) && (isPlace(name) || hotels.some(it => [it.city, it.state, it.country].map(key).includes(name)))
   const named = counted.filter(isNamed), there = hotels.filter(it => named.every(({ words }) => isThere(it, words)))
   if (named[0] && there[0]) {
     const some = there.filter(it => counted.some(word => !named.includes(word) && word.set.has(it)))

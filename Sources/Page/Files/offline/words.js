@@ -123,6 +123,9 @@ export function hay(text) {
   return all + [...equals.filter(forms => forms.some(form => all.includes(` ${form} `))).flat(), ...streets].join(" § ") + " "
 }
 
+/** The two words of which a word may consist, which may share a letter. */
+const pairs = word => [...word].slice(3, 24).flatMap((_, at) => [2, 1].map(from => word.slice(0, at + 2) + " " + word.slice(at + from) + " "))
+
 /** The plural of a word, and that of which it may be one. */
 const numbers = word => [word + "s", word + "es", word.replace(/y$/, "ies"), word.replace(/ies$/, "y"), word.replace(/e?s$/, ""), word.replace(/s$/, "")]
   .filter(it => it[2]).map(it => it + " ")
@@ -146,7 +149,7 @@ export function wanted(text, meanings, keepsSaid) {
   text = rewritten(terms(free)[0] ? free : text, 5)
   const plain = terms(text), expanded = terms(text, true), end = plain.at(-1)
   const isOpen = end?.term.endsWith(end.at(-1))
-  const last = ({ term }) => isOpen && term?.term === end.term && (term.length === 1 || [...term.at(-1)].length > 1) ? "" : " "
+  const last = ({ term }) => isOpen && term?.term === end.term && !(term[1] && /^\w$/.test(term.at(-1))) ? "" : " "
   // "w Londynie".
   const counted = withoutStops(plain.map((term, at) => ({ term, other: expanded[at], names: [], offers: [], key: term.join("") })), ({ term }) => term)
     .filter(({ key }, at, all) => key[2] || !meanings(all[at + 1]?.key ?? "").isCase)
@@ -163,7 +166,7 @@ export function wanted(text, meanings, keepsSaid) {
     const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.find(it => it.includes(before[0] + " " + word.term[0]))
     return forms ? [...done.slice(0, -1), { key: before + word.key, forms: forms.map(it => it + " ") }] : [...done, word]
   }, [])
-  const single = ({ term = [] } = {}) => term.length === 1 && !isRun(term[0]) ? term[0] : ""
+  const solid = it => it?.term?.some(isRun) === false ? it.key : ""
   return all.map((word, at) => {
     if (word.forms) return { ...word, more: [] }
     const { key, offers } = word
@@ -172,14 +175,16 @@ export function wanted(text, meanings, keepsSaid) {
       const forms = [phrase, ...hasRun ? [] : together(term)]
       return [...forms.map(it => it + (hasRun && !phrase.includes(" ") ? "" : last(word))), (toLatin(phrase) || phrase) + " "]
     })
-    const own = single(word)
-    for (let end = 2; end < own.length - 1 && !own[24]; end++) for (const from of [end, end - 1]) found.push(own.slice(0, end) + " " + own.slice(from) + " ")
-    for (let from = Math.max(0, at - 3); own && from <= at; from++) {
-      for (let end = Math.max(at + 1, from + 2); end <= from + 4 && single(all[end - 1]); end++) {
-        const some = all.slice(from, end).map(single)
+    const own = word.term[1] ? "" : solid(word), others = own[2] && !meanings(own)[0] ? numbers(own) : []
+    found.push(...pairs(own))
+    // Names that an earlier version has kept lack the particles.
+    if (own > "א") found.push(...stopWords[3]?.map(it => it + own + last(word)) ?? [])
+    for (let from = Math.max(0, at - 3); from <= at; from++) {
+      for (let end = Math.max(at + 1, from + 2); end <= from + 4 && solid(all[end - 1]); end++) {
+        const some = all.slice(from, end).map(solid)
         if (!some.includes("")) found.push(...together(some).map(it => it + last(all[end - 1])))
       }
     }
-    return { forms: [...found, ...word.names], more: own.length > 2 && !meanings(own)[0] ? numbers(own) : [], own, key, offers }
+    return { forms: [...found, ...word.names], more: [...others, ...others.flatMap(it => pairs(it.trim()))], own, key, offers }
   })
 }
