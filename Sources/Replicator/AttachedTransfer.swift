@@ -79,8 +79,8 @@ struct AttachedTransfer: Sendable {
     var question = source.request(
       .GET, path,
       [
-        "rev": revision.revision, "revs": "true", "attachments": "true",
-        "atts_since": sinceAncestors ? String(decoding: revision.ancestors, as: UTF8.self) : nil,
+        ("rev", revision.revision), ("revs", "true"), ("attachments", "true"),
+        ("atts_since", sinceAncestors ? String(decoding: revision.ancestors, as: UTF8.self) : nil),
       ])
     question.headers.replaceOrAdd(name: "accept", value: "multipart/related, application/json")
     let answer: HTTPClientResponse
@@ -96,7 +96,7 @@ struct AttachedTransfer: Sendable {
       throw ReplicationPeer.mayPass(status) ? PassingFailure(failure) as any Error : failure
     }
     let type = answer.headers.first(name: "content-type") ?? ""
-    var request = target.request(.PUT, path, ["new_edits": "false"])
+    var request = target.request(.PUT, path, [("new_edits", "false")])
     let pace = source.pace.stream(to: target.pace)
     let length = answer.headers.first(name: "content-length").flatMap { Int64($0) }
       .map { max($0, 0) }

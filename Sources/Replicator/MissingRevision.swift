@@ -169,7 +169,7 @@ extension ReplicationPeer {
       }
     }
     let answer = try await send(
-      .POST, "_bulk_get", ["revs": "true", "attachments": "false"], body: body)
+      .POST, "_bulk_get", [("revs", "true"), ("attachments", "false")], body: body)
     switch answer.status {
     case 200: break
     case 401, 403: throw await refused(answer, "_bulk_get")

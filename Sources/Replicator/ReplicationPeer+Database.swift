@@ -107,21 +107,26 @@ extension ReplicationPeer {
     let longest = wait == nil ? PeerAnswer.maximumBytes : PeerAnswer.shortBytes
     let since = since.sequenceText
     let milliseconds = (wait ?? Self.waits.upperBound) / .milliseconds(1)
-    let (style, most) = (request.winnersOnly ? "main_only" : "all_docs", String(limit))
-    let (filter, body): (String?, [UInt8]?) =
+    let style = request.winnersOnly ? "main_only" : "all_docs"
+    let (filter, body): ([String: String], [UInt8]?) =
       switch request.filter {
-      case .all: (nil, nil)
+      case .all: ([:], nil)
       case .documents(let ids):
-        ("_doc_ids", JSONValue.object(["doc_ids": .array(ids.map { .string($0) })]).bytes)
+        (
+          ["filter": "_doc_ids"],
+          JSONValue.object(["doc_ids": .array(ids.map { .string($0) })]).bytes
+        )
       case .selector(let text):
-        ("_selector", Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")])
+        (["filter": "_selector"], Array(#"{"selector":"#.utf8) + text + [UInt8(ascii: "}")])
+      case .named(let parameters): (parameters, nil)
       }
+    let own = [
+      "feed": wait == nil ? "normal" : "longpoll", "style": style, "since": since,
+      "limit": String(limit), "timeout": String(Int(milliseconds)),
+    ]
     let answer = try await send(
       body == nil ? .GET : .POST, "_changes",
-      [
-        "feed": wait == nil ? "normal" : "longpoll", "style": style, "since": since,
-        "limit": most, "timeout": String(Int(milliseconds)), "filter": filter,
-      ], body: body, upTo: longest)
+      own.merging(filter) { own, _ in own }.map { ($0.key, $0.value) }, body: body, upTo: longest)
     guard answer.status == 200 else { throw await refused(answer, "changes") }
     return try await computing {
       guard let node = try? await answer.json(),

@@ -59,7 +59,7 @@ struct ReplicationPeer: Sendable {
   /// - Parameter path: encoded; empty for the database itself.
   /// - Parameter query: pairs that are encoded here; those without a value are left out.
   func request(
-    _ method: HTTPMethod, _ path: String, _ query: KeyValuePairs<String, String?> = [:],
+    _ method: HTTPMethod, _ path: String, _ query: [(name: String, value: String?)] = [],
     body: [UInt8]? = nil
   ) -> HTTPClientRequest {
     let pairs = query.compactMap { name, value in
@@ -92,7 +92,7 @@ struct ReplicationPeer: Sendable {
   /// - Parameter limit: how many bytes of the answer are read.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``; `CancellationError`.
   func send(
-    _ method: HTTPMethod, _ path: String = "", _ query: KeyValuePairs<String, String?> = [:],
+    _ method: HTTPMethod, _ path: String = "", _ query: [(name: String, value: String?)] = [],
     body: [UInt8]? = nil, upTo limit: Int = PeerAnswer.maximumBytes,
     attempts: Int? = nil
   ) async throws -> PeerAnswer {

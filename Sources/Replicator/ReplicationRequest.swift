@@ -13,6 +13,8 @@ package struct ReplicationRequest: Sendable, Equatable {
     case documents([String])
     /// Those of documents that match a selector, in canonical JSON.
     case selector([UInt8])
+    /// Those that a filter of the source lets through: the parameters of `_changes`, `filter` among them.
+    case named([String: String])
   }
 
   let source: ReplicationEndpoint
@@ -46,8 +48,8 @@ package struct ReplicationRequest: Sendable, Equatable {
   private static let mostOfName = 200
   /// The most ids of documents.
   static let maximumDocuments = 10_000
-  /// The longest text of `create_target_params`, in bytes.
-  private static let maximumCreation = 1_000
+  /// The longest text of `create_target_params` and of `query_params`, in bytes.
+  private static let maximumParameters = 1_000
   /// The bounds of the time between two checkpoints, in milliseconds, and the standard of CouchDB.
   static let intervals = 100...3_600_000
   static let standardInterval = 30_000
@@ -61,23 +63,25 @@ package struct ReplicationRequest: Sendable, Equatable {
       String($0.prefix(Self.mostOfName))
     }
     filter = try Self.filter(body)
-    guard body["query_params"].map({ $0.kind == .object }) ?? true else {
-      throw ServiceError.badRequest("parameter `query_params` must be an object")
-    }
-    for name in ["filter", "proxy", "source_proxy", "target_proxy"]
-    where body[name].map({ !$0.isNull && !$0.stringEquals("") }) == true {
-      throw ServiceError(
-        .notImplemented,
-        "`\(name)` is not offered here; `selector` and `doc_ids` choose documents")
-    }
     func end(_ role: String) throws -> ReplicationEndpoint {
       if let own, body[role]?.stringEquals(PersonRemotes.own) ?? false { return own }
       return try ReplicationEndpoint(body[role], as: role)
     }
     (source, target) = (try end("source"), try end("target"))
+    var refused = ["proxy", "source_proxy", "target_proxy"]
+    if !source.isRemote, case .named(let parameters) = filter, parameters["filter"] != "_design" {
+      refused.append("filter")
+    }
+    for name in refused where body[name].map({ !$0.isNull && !$0.stringEquals("") }) == true {
+      throw ServiceError(
+        .notImplemented,
+        "`\(name)` is not offered here; `selector` and `doc_ids` choose documents")
+    }
     isContinuous = try Self.flag(body, "continuous") ?? false
     createsTarget = try Self.flag(body, "create_target") ?? false
-    creation = try Self.creation(body["create_target_params"])
+    let parameters = try Self.parameters(body, "create_target_params", are: "a JSON object")
+    let pairs = parameters.map { PathSegment.encode($0.name) + "=" + PathSegment.encode($0.value) }
+    creation = pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     usesCheckpoints = try Self.flag(body, "use_checkpoints") ?? true
     winnersOnly = try Self.flag(body, "winning_revs_only") ?? false
     usesBulkGet = try Self.flag(body, "use_bulk_get") ?? true
@@ -109,26 +113,28 @@ package struct ReplicationRequest: Sendable, Equatable {
     return node.value
   }
 
-  private static func creation(_ node: JSONNode?) throws -> String {
-    guard let node else { return "" }
+  /// The parameters of a query, in the order of the object that names them.
+  private static func parameters(
+    _ body: JSONNode, _ name: String, are what: String
+  ) throws -> [(name: String, value: String)] {
+    guard let node = body[name] else { return [] }
     guard node.kind == .object else {
-      throw ServiceError.badRequest("parameter `create_target_params` must be a JSON object")
+      throw ServiceError.badRequest("parameter `\(name)` must be \(what)")
     }
-    guard node.offsets.count <= maximumCreation else {
-      throw ServiceError.badRequest("parameter `create_target_params` is too long")
+    guard node.offsets.count <= maximumParameters else {
+      throw ServiceError.badRequest("parameter `\(name)` is too long")
     }
-    let pairs = node.members.map { member in
-      let value = member.value.string ?? String(decoding: member.value.minified, as: UTF8.self)
-      return PathSegment.encode(member.name) + "=" + PathSegment.encode(value)
+    return node.members.map {
+      ($0.name, $0.value.string ?? String(decoding: $0.value.minified, as: UTF8.self))
     }
-    return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
   }
 
   private static func filter(_ body: JSONNode) throws -> Filter {
     let documents = body["doc_ids"].flatMap { $0.isNull ? nil : $0 }
-    let function = body["filter"].flatMap { $0.isNull ? nil : $0 }
+    let name = body["filter"].flatMap { $0.isNull ? nil : $0 }
     let selector = body["selector"]
-    guard [documents != nil, selector != nil, function != nil].count(where: \.self) <= 1 else {
+    let parameters = try parameters(body, "query_params", are: "an object")
+    guard [documents != nil, selector != nil, name != nil].count(where: \.self) <= 1 else {
       throw ServiceError.badRequest("`doc_ids`,`filter`,`selector` are mutually exclusive")
     }
     if let selector {
@@ -136,6 +142,12 @@ package struct ReplicationRequest: Sendable, Equatable {
         throw ServiceError.badRequest("parameter `selector` must be a JSON object")
       }
       return .selector(selector.canonical)
+    }
+    if let name, !name.stringEquals("") {
+      guard let text = name.string, text.hasPrefix("_") || text.contains("/") else {
+        throw ServiceError.badRequest("Invalid filter. Must match `ddocname/filtername`.")
+      }
+      return .named(Dictionary(parameters) { $1 }.merging(["filter": text]) { $1 })
     }
     guard let documents else { return .all }
     guard documents.kind == .array else {
@@ -196,6 +208,9 @@ package struct ReplicationRequest: Sendable, Equatable {
     case .all: break
     case .documents(let ids): parts.append(.array(ids.map { .string($0) }))
     case .selector(let text): parts.append(.string(String(decoding: text, as: UTF8.self)))
+    case .named(let parameters):
+      let sorted = parameters.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      parts.append(.array(sorted.map { .array([.string($0.key), .string($0.value)]) }))
     }
     if winnersOnly { parts.append("winning_revs_only") }
     // Its checkpoints say nothing of what is before it.

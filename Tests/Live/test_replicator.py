@@ -119,6 +119,11 @@ def test_documents_are_chosen_by_id_and_selector(pair):
     answer = replicate(here, source.name, by_selector, create_target=True, create_target_params={"q": "2", "n": 1},
                        selector={"n": {"$lt": 5}})
     assert answer.json()["history"][0]["docs_written"] == 5
+    source.call("PUT", "/_design/d", json={"language": "query"})
+    answer = replicate(here, source.name, by_selector, filter="_design").json()
+    assert (answer["history"][0]["docs_written"], answer["source_last_seq"]) == (1, source.changes()["last_seq"])
+    revision = source.call("GET", "/_design/d").json()["_rev"]
+    assert here.call("DELETE", path(by_selector) + "/_design/d?rev=" + revision).status_code == 200
     # One for which there is nothing goes on, too, after what it has left out.
     for known in (False, True):
         answer = replicate(here, source.name, by_id, selector={"n": -1}).json()

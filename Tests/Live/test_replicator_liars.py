@@ -1,5 +1,6 @@
 """A source that lies does no harm: nothing wrong is stored, nothing grows, and the run ends."""
 import json
+import urllib.parse
 
 import pytest
 
@@ -36,6 +37,18 @@ def test_nothing_wrong_is_stored(here, lie, error, stored):
         # A document that the feed names again and again may be copied by two batches at once.
         assert entry["docs_read"] >= entry["docs_written"] >= len(stored)
         assert entry["doc_write_failures"] == {"digest": 1, "endless_attachment": 1, "deep": 1, "carriage_returns": 1}.get(lie, 0)
+    peer.close()
+
+
+def test_filter_is_run_by_the_source(here):
+    """A function of CouchDB's, say, which this server does not run; parameters of the feed itself are not overridden."""
+    peer, target = LyingPeer(), here.create()
+    answer = here.call("POST", "/_replicate", json={
+        "source": peer.url, "target": target.name, "filter": "app/mine", "query_params": {"who": "a&b", "n": 1, "since": "x"}})
+    assert answer.json()["history"][0]["docs_written"] == 2, answer.text
+    asked = [dict(urllib.parse.parse_qsl(url.partition("?")[2])) for _, url in peer.asked if "/_changes?" in url]
+    assert {(q["filter"], q["who"], q["n"], q["since"]) for q in asked} <= {
+        ("app/mine", "a&b", "1", since) for since in ("0", "2-x")} and asked
     peer.close()
 
 

@@ -54,6 +54,15 @@ struct ReplicationRequestTests {
     #expect(
       try Self.id(source: #""a""#, rest: #","selector":{"a":1,"b":2}"#)
         == Self.id(source: #""a""#, rest: #","selector":{ "b":2,"a":1}"#))
+    let designs = try Self.id(source: #""a""#, rest: #","filter":"_design""#)
+    #expect(designs != plain)
+    #expect(
+      try Self.id(source: #""a""#, rest: #","filter":"_design","query_params":{"a":1}"#) != designs)
+    let remote = #""http://h/a""#
+    #expect(
+      try Self.id(source: remote, rest: #","filter":"d/f","query_params":{"a":1,"b":"2"}"#)
+        == Self.id(source: remote, rest: #","query_params":{"b":"2","a":"1"},"filter":"d/f""#))
+    #expect(try Self.id(source: #""a""#, rest: #","filter":"","query_params":{"a":1}"#) == plain)
     #expect(try Self.id(source: #""a""#, rest: #","winning_revs_only":true"#) != plain)
     let later = try Self.id(source: #""a""#, rest: #","since_seq":"7-x""#)
     #expect(later != plain)
@@ -96,6 +105,8 @@ struct ReplicationRequestTests {
     (#""use_bulk_get":0"#, "parameter `use_bulk_get` must be a boolean"),
     (#""create_target_params":[]"#, "parameter `create_target_params` must be a JSON object"),
     (#""query_params":42"#, "parameter `query_params` must be an object"),
+    (#""filter":"f""#, "Invalid filter. Must match `ddocname/filtername`."),
+    (#""filter":7"#, "Invalid filter. Must match `ddocname/filtername`."),
     (#""doc_ids":"a""#, "parameter `doc_ids` must be an array"),
     (#""selector":[]"#, "parameter `selector` must be a JSON object"),
     (#""doc_ids":[],"filter":"a/b""#, "`doc_ids`,`filter`,`selector` are mutually exclusive"),
@@ -142,9 +153,10 @@ struct ReplicationRequestTests {
     #expect(error?.code == .badRequest)
   }
 
-  @Test func whatIsNotOfferedSaysSo() throws {
+  @Test(arguments: [#""filter":"d/f""#, #""filter":"_view""#, #""proxy":"http://p""#])
+  func whatIsNotOfferedSaysSo(option: String) throws {
     let error = #expect(throws: ServiceError.self) {
-      try Self.request(#"{"source":"a","target":"b","filter":"d/f"}"#)
+      try Self.request(#"{"source":"a","target":"b",\#(option)}"#)
     }
     #expect(error?.code == .notImplemented)
   }
