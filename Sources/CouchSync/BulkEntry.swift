@@ -40,7 +40,7 @@ struct BulkEntry: Sendable {
       do {
         let document = try IncomingDocument(node, read: body)
         let write = try DocumentWrite(
-          document, id: document.id ?? .random(), base: nil, isNewEdit: isNewEdit,
+          document, id: document.id ?? .untitled(), base: nil, isNewEdit: isNewEdit,
           limits: limits)
         let hasRules = write.id.isDesign && !write.isDeleted && DesignRules.isIn(node)
         self.init(

@@ -110,7 +110,7 @@ extension CouchDatabase {
         id, LocalWrite(body, read: try await DocumentBody.readLong(body), limits: documentLimits))
     }
     let document = try await Self.document(in: body)
-    let id = document.id ?? .random()
+    let id = document.id ?? .untitled()
     _ = try await Self.hasRules(document, body, id, isNewEdit: true)
     let write = try await DocumentWrite(
       document, id: id, base: nil, isNewEdit: true, limits: documentLimits

@@ -2,7 +2,7 @@ import Documents
 import JSON
 import Stores
 
-/// `GET /_uuids`: random ids for clients that name their documents before they send them.
+/// `GET /_uuids`: new ids for clients that name their documents before they send them.
 ///
 /// Source: CouchDB, "GET /_uuids".
 package enum CouchUUIDs {
@@ -18,7 +18,7 @@ package enum CouchUUIDs {
     }
     return CouchAnswer(
       JSONWriter.object(reserving: count * 36 + 16) { writer in
-        writer.array("uuids", of: 0..<count) { $1.string(Hex.random()) }
+        writer.array("uuids", of: 0..<count) { $1.string(DocumentID.untitled().text) }
       })
   }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A document's id: 1 to 512 bytes of UTF-8 without NUL. Only ids of the form `_design/…` may start with `_`.
 ///
 /// Source: CouchDB, "Documents: _id". The limit of the length is this project's own.
@@ -33,6 +35,14 @@ package struct DocumentID: ByteString {
   /// Whether this is a design document. The service stores and replicates it, but does not run it.
   package var isDesign: Bool { text.utf8.first == UInt8(ascii: "_") }
 
-  /// A new id for an untitled document: 32 lower-case hex digits of 128 random bits.
-  package static func random() -> DocumentID { DocumentID(stored: Hex.random()) }
+  /// A new id for an untitled document: 16 hex digits of the nanoseconds since 1970 and 16 of random bits. So untitled
+  /// documents are listed in the order in which they were made.
+  ///
+  /// Source: CouchDB, `[uuids] algorithm`: `utc_random`.
+  package static func untitled() -> DocumentID {
+    var (time, generator) = (timespec(), SystemRandomNumberGenerator())
+    clock_gettime(CLOCK_REALTIME, &time)
+    let now = UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+    return DocumentID(stored: Hex.string(now, generator.next()))
+  }
 }

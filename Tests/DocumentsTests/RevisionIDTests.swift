@@ -87,10 +87,13 @@ import Testing
     #expect(decomposed < composed)
   }
 
-  @Test func randomIDsAreThirtyTwoHexDigits() {
-    let ids = (0..<100).map { _ in DocumentID.random() }
+  /// Regression: `_all_docs` and `_find` had untitled documents in no order, where CouchDB's clients expect that of creation.
+  @Test func untitledIDsAreThirtyTwoHexDigitsInTheOrderOfTime() {
+    let ids = (0..<100).map { _ in DocumentID.untitled() }
     #expect(Set(ids).count == 100)
     #expect(ids.allSatisfy { Hex.bytes($0.text.utf8)?.count == 16 })
+    let times = ids.map { String($0.text.prefix(16)) }
+    #expect(times == times.sorted() && times[0].hasPrefix("1"))
   }
 
   @Test(arguments: ["_local/a", "_local/a/b", "_local/%2F..", "_local/..", "_local/\u{1f3e8}"])

@@ -151,6 +151,8 @@ def test_uuids_are_as_many_as_asked_for(shared, query, count):
     answer = shared.call("GET", "/couch/_uuids" + query)
     found = answer.json()["uuids"]
     assert len(set(found)) == count and all(re.fullmatch("[0-9a-f]{32}", one) for one in found)
+    times = [one[:16] for one in found]
+    assert times == sorted(times)
     assert answer.headers["Cache-Control"] in ("must-revalidate, no-cache", "no-cache", "no-store")
     assert found != shared.call("GET", "/couch/_uuids" + query).json()["uuids"] or not count
 
