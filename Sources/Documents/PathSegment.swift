@@ -1,8 +1,9 @@
 /// Encodes any text as one segment of a URL's path.
 package enum PathSegment {
   /// The text's UTF-8 bytes; every byte that RFC 3986 section 2.3 does not list as unreserved is written as `%XX`. So
-  /// no byte can end the segment, start a query or break a line.
+  /// no byte can end the segment, start a query or break a line. `.` and `..` are encoded, too: they lead elsewhere.
   package static func encode(_ text: String) -> String {
+    guard text != ".", text != ".." else { return text == "." ? "%2E" : "%2E%2E" }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     for byte in text.utf8 {
@@ -13,6 +14,12 @@ package enum PathSegment {
       }
     }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The path of a document below its database. The slash of a design document stays.
+  package static func path(ofDocument id: String) -> String {
+    let name = id.utf8.starts(with: "_design/".utf8) ? Substring(id.utf8.dropFirst(8)) : id[...]
+    return (name.utf8.count < id.utf8.count ? "_design/" : "") + encode(String(name))
   }
 
   /// Letters, digits, `-`, `.`, `_` and `~`.

@@ -75,7 +75,7 @@ struct AttachedTransfer: Sendable {
   /// - Returns: the target's status, nil if the source does not have the revision; and the bytes, as far as the source has
   ///   named their number.
   private func attemptOnce(sinceAncestors: Bool) async throws -> (status: Int?, bytes: Int) {
-    let path = ReplicationPeer.path(revision.id)
+    let path = PathSegment.path(ofDocument: revision.id)
     var question = source.request(
       .GET, path,
       [

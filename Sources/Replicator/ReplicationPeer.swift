@@ -81,13 +81,6 @@ struct ReplicationPeer: Sendable {
     return request
   }
 
-  /// The path of a document. The slash of a design document stays.
-  static func path(_ id: String) -> String {
-    let prefix = "_design/"
-    guard id.utf8.starts(with: prefix.utf8) else { return PathSegment.encode(id) }
-    return prefix + PathSegment.encode(String(Substring(id.utf8.dropFirst(prefix.utf8.count))))
-  }
-
   /// Sends a request, again after failures that may pass, and reads the answer.
   /// - Parameter limit: how many bytes of the answer are read.
   /// - Throws: ``ReplicationFailure``; ``TooLongAnswer``; `CancellationError`.

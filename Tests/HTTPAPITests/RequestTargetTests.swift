@@ -67,7 +67,7 @@ import Testing
 
   @Test(arguments: [
     ("abc-._~019", "abc-._~019"), ("a/b", "a%2Fb"), ("\u{E9}", "%C3%A9"), ("%", "%25"),
-    (" ", "%20"),
+    (" ", "%20"), (".", "%2E"), ("..", "%2E%2E"), ("...", "..."),
   ])
   func segmentIsEncodedSoThatItDecodesAgain(text: String, encoded: String) throws {
     #expect(text.urlSegment == encoded)

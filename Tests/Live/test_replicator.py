@@ -134,6 +134,17 @@ def test_documents_are_chosen_by_id_and_selector(pair):
     assert ids == [f"d+{n}" for n in range(5)]
 
 
+def test_ids_of_dots_are_copied_with_their_attachments(pair):
+    """Regression: such a document alone goes by its own path, `.` led elsewhere, and no later document was ever copied."""
+    here, source, target, names = ends("push", pair)
+    ids = [".", "..", "_design/.", "_design/..", "_design/a/b", "plain"]
+    source.bulk(*({"_id": id, "_attachments": {"f": inline(id.encode())}} for id in ids))
+    answer = replicate(here, *names)
+    assert answer.status_code == 200, answer.text
+    rows = [end.call("GET", "/_all_docs?include_docs=true&attachments=true").json()["rows"] for end in (source, target)]
+    assert rows[0] == rows[1] and sorted(row["id"] for row in rows[1]) == sorted(ids)
+
+
 def test_options_of_a_run(pair):
     here, source, target, names = ends("pull", pair)
     source.graft("tree", "2-b 1-a", "2-c 1-a")

@@ -61,13 +61,7 @@ extension CouchAnswer {
   /// - Parameter url: that of CouchDB's API on this server.
   func location(in database: String, at url: String) -> String? {
     guard outcome == .created else { return nil }
-    return written.map { id in
-      // The slash after `_design` and `_local` stays a slash.
-      let text = id.text.utf8
-      let prefix = id.isDesign ? text.prefix { $0 != UInt8(ascii: "/") }.count + 1 : 0
-      return url + "/\(database)/" + String(Substring(text.prefix(prefix)))
-        + String(Substring(text.dropFirst(prefix))).urlSegment
-    }
+    return written.map { url + "/\(database)/" + PathSegment.path(ofDocument: $0.text) }
   }
 
   /// Warns the operator of a `validate_doc_update` function, which is not run.

@@ -226,14 +226,8 @@ struct Call: Sendable {
 }
 
 extension String {
-  /// The text as one segment of a path. All bytes but RFC 3986's unreserved ones are percent-encoded, and so are the
-  /// segments `.` and `..`.
-  package var urlSegment: String {
-    if utf8.count <= 2, utf8.allSatisfy({ $0 == 0x2E }) {
-      return String(repeating: "%2E", count: utf8.count)
-    }
-    return PathSegment.encode(self)
-  }
+  /// The text as one segment of a path.
+  package var urlSegment: String { PathSegment.encode(self) }
 }
 
 /// The context of a request: its connection and its log.
