@@ -19,12 +19,9 @@ package struct ReplicationFailure: Error, Sendable, Equatable {
     ReplicationFailure("db_not_found", "could not open \(peer)")
   }
 
-  static func unauthorized(_ peer: String) -> ReplicationFailure {
-    ReplicationFailure("unauthorized", "unauthorized to access or create database \(peer)")
-  }
-
-  static func forbidden(_ peer: String) -> ReplicationFailure {
-    ReplicationFailure("forbidden", "forbidden to access or create database \(peer)")
+  /// A database does not let the replication in: it is `unauthorized` or `forbidden`.
+  static func refused(_ word: String, _ peer: String) -> ReplicationFailure {
+    ReplicationFailure(word, "\(word) to access or create database \(peer)")
   }
 
   /// A peer has answered something that can't be used.

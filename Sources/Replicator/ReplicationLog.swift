@@ -62,12 +62,12 @@ struct ReplicationLog: Sendable, Equatable {
   static func common(
     source: ReplicationLog, target: ReplicationLog
   ) -> (since: JSONValue, history: [JSONObject]) {
-    if let session = source.session, let other = target.session, same(session, other) {
+    if let session = source.session, let other = target.session, session.equalsBytes(of: other) {
       return (sequence(source.body["source_last_seq"]), source.history)
     }
     let known = target.history.compactMap { $0["session_id"]?.string }
     for (index, entry) in source.history.enumerated() {
-      guard let session = entry["session_id"]?.string, known.contains(where: { same($0, session) })
+      guard let session = entry["session_id"]?.string, known.contains(where: session.equalsBytes)
       else { continue }
       return (sequence(entry["recorded_seq"]), Array(source.history.dropFirst(index + 1)))
     }
@@ -80,12 +80,8 @@ struct ReplicationLog: Sendable, Equatable {
     return value
   }
 
-  private static func same(_ one: String, _ other: String) -> Bool {
-    one.utf8.elementsEqual(other.utf8)
-  }
-
   /// Whether a log was written by a session.
-  func isOf(_ session: String) -> Bool { self.session.map { Self.same($0, session) } ?? false }
+  func isOf(_ session: String) -> Bool { self.session?.equalsBytes(of: session) ?? false }
 }
 
 /// One run of a replication, as its log names it.

@@ -139,8 +139,8 @@ extension ReplicationPeer {
   /// The failure for a request that the peer refuses as a whole.
   func refused(_ answer: PeerAnswer, _ what: String) async -> ReplicationFailure {
     switch answer.status {
-    case 401: ReplicationFailure.unauthorized(name)
-    case 403: ReplicationFailure.forbidden(name)
+    case 401: ReplicationFailure.refused("unauthorized", name)
+    case 403: ReplicationFailure.refused("forbidden", name)
     case 404: ReplicationFailure.notFound(name)
     default: ReplicationFailure.badAnswer(name, what + ": " + (await answer.described()))
     }

@@ -85,7 +85,11 @@ package struct ReplicationRequest: Sendable, Equatable {
     usesCheckpoints = try Self.flag(body, "use_checkpoints") ?? true
     winnersOnly = try Self.flag(body, "winning_revs_only") ?? false
     usesBulkGet = try Self.flag(body, "use_bulk_get") ?? true
-    since = try Self.since(body["since_seq"])
+    let since = body["since_seq"].flatMap { $0.isNull ? nil : $0 }
+    self.since = since?.sequence
+    guard since == nil || self.since != nil else {
+      throw ServiceError.badRequest("parameter `since_seq` must be a sequence")
+    }
     let interval = body["checkpoint_interval"]
     let milliseconds = interval?.int ?? interval?.string.flatMap { Int($0) }
     guard interval == nil || milliseconds != nil else {
@@ -97,20 +101,12 @@ package struct ReplicationRequest: Sendable, Equatable {
         Self.intervals.upperBound))
   }
 
-  private static func flag(_ body: JSONNode, _ name: String) throws -> Bool? {
+  fileprivate static func flag(_ body: JSONNode, _ name: String) throws -> Bool? {
     guard let node = body[name] else { return nil }
     guard let flag = node.bool else {
       throw ServiceError.badRequest("parameter `\(name)` must be a boolean")
     }
     return flag
-  }
-
-  private static func since(_ node: JSONNode?) throws -> JSONValue? {
-    guard let node, !node.isNull else { return nil }
-    guard node.int != nil || node.string != nil else {
-      throw ServiceError.badRequest("parameter `since_seq` must be a sequence")
-    }
-    return node.value
   }
 
   /// The parameters of a query, in the order of the object that names them.
@@ -243,11 +239,7 @@ package enum ReplicationCancellation {
   /// Whether a body asks for it.
   /// - Throws: 400 `bad_request`.
   package static func isAsked(_ body: JSONNode) throws -> Bool {
-    guard let cancel = body["cancel"] else { return false }
-    guard let flag = cancel.bool else {
-      throw ServiceError.badRequest("parameter `cancel` must be a boolean")
-    }
-    return flag
+    try ReplicationRequest.flag(body, "cancel") ?? false
   }
 
   /// The id in a body; nil if the body describes the replication instead. A space stands for a `+` that was decoded as

@@ -32,7 +32,9 @@ struct CouchMaintenanceController: Sendable {
         let request = try PurgeRequest(try await call.couchObject())
         return .couch(try await store.write(needing: .purge) { try await $0.purge(request) })
       },
-      databases.route(.post, "/_compact") { _, store in try await Self.compact(store) },
+      databases.route(.post, "/_compact") { _, store in
+        .couch(try await store.write(needing: .compact, creating: false) { try await $0.compact() })
+      },
       databases.route(.post, "/_compact/{design}") { call, store in
         let design = try DocumentID("_design/" + call.parameter("design"))
         _ = try await store.read(needing: .compact) { try await $0.document(design) }
@@ -56,10 +58,6 @@ struct CouchMaintenanceController: Sendable {
       databases.route(.get, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
       databases.route(.put, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
     ]
-  }
-
-  private static func compact(_ store: CouchStore) async throws -> Response {
-    .couch(try await store.write(needing: .compact, creating: false) { try await $0.compact() })
   }
 
   private var noPurgedInfos: ServiceError {

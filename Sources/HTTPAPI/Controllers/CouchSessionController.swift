@@ -38,11 +38,7 @@ struct CouchSessionController: Sendable {
   private static func show(_ call: Call, _ caller: Principal?) -> Response {
     .json { writer in
       writer.member("ok", true)
-      writer.object("userCtx") { writer in
-        writer.name("name")
-        if let caller { writer.string(caller.username ?? caller.storeName) } else { writer.null() }
-        Self.writeRoles(of: caller, to: &writer)
-      }
+      Self.writeContext(of: caller, to: &writer)
       writer.object("info") { writer in
         writer.array("authentication_handlers", of: ["cookie", "default"]) { $1.string($0) }
         if caller != nil {
@@ -80,10 +76,7 @@ struct CouchSessionController: Sendable {
     let cookie = address.cookie(session.token, named: SentCredentials.liteCookieName)
     return .json(headers: call[.origin] == nil ? [.setCookie: cookie] : [:]) { writer in
       writer.member("ok", true)
-      writer.object("userCtx") { writer in
-        writer.member("name", session.principal.username ?? "")
-        Self.writeRoles(of: session.principal, to: &writer)
-      }
+      Self.writeContext(of: session.principal, to: &writer)
       writer.member("one_time_session_id", session.token.token.exposed)
     }
   }
@@ -93,6 +86,14 @@ struct CouchSessionController: Sendable {
     switch call[.authorization].flatMap({ SentCredentials(authorization: $0) }) {
     case .basic(let name, let password): (name, password)
     default: try await credentials(call)
+    }
+  }
+
+  private static func writeContext(of caller: Principal?, to writer: inout JSONWriter) {
+    writer.object("userCtx") { writer in
+      writer.name("name")
+      if let caller { writer.string(caller.username ?? caller.storeName) } else { writer.null() }
+      writeRoles(of: caller, to: &writer)
     }
   }
 
