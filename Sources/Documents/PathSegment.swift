@@ -16,6 +16,36 @@ package enum PathSegment {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The bytes that percent-encoded ones stand for; nil for a `%` that two hex digits don't follow.
+  /// - Parameter plusIsSpace: whether `+` is a space, as in a form.
+  @inlinable package static func decode(
+    _ encoded: some Collection<UInt8>, plusIsSpace: Bool = false
+  ) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(encoded.count)
+    var rest = encoded.makeIterator()
+    while let byte = rest.next() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = rest.next().flatMap(value(of:)), let low = rest.next().flatMap(value(of:))
+        else { return nil }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
+      default: bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+
+  @usableFromInline static func value(of digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x41 + 10
+    case 0x61...0x66: digit - 0x61 + 10
+    default: nil
+    }
+  }
+
   /// The path of a document below its database. The slash of a design document stays.
   package static func path(ofDocument id: String) -> String {
     let name = id.utf8.starts(with: "_design/".utf8) ? Substring(id.utf8.dropFirst(8)) : id[...]

@@ -77,17 +77,6 @@ struct RemoteURL: Sendable, Hashable {
 
   /// A percent-decoded text; nil for a broken escape and invalid UTF-8.
   static func decoded(_ text: some StringProtocol) -> String? {
-    var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
-      guard let value = Hex.bytes(digits.utf8)?.first else { return nil }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
+    PathSegment.decode(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
   }
 }

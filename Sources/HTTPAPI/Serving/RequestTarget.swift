@@ -1,3 +1,4 @@
+import Documents
 import HTTPTypes
 
 /// Checks a request's target before it is routed, and percent-decodes its parts exactly once.
@@ -70,21 +71,8 @@ enum RequestTarget {
   static func decode(
     _ encoded: some Collection<UInt8>, plusIsSpace: Bool = false, what: String
   ) throws(Problem) -> String {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(encoded.count)
-    var rest = encoded.makeIterator()
-    while let byte = rest.next() {
-      switch byte {
-      case UInt8(ascii: "%"):
-        guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue)
-        else {
-          throw Problem(
-            .badRequest, "invalid_uri", "\(what) has a % that two hex digits don't follow")
-        }
-        bytes.append(high << 4 | low)
-      case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
-      default: bytes.append(byte)
-      }
+    guard let bytes = PathSegment.decode(encoded, plusIsSpace: plusIsSpace) else {
+      throw Problem(.badRequest, "invalid_uri", "\(what) has a % that two hex digits don't follow")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw Problem(.badRequest, "invalid_uri", "\(what) is not valid UTF-8")
@@ -93,14 +81,5 @@ enum RequestTarget {
       throw Problem(.badRequest, "invalid_uri", "\(what) must not contain NUL")
     }
     return text
-  }
-
-  private static func hexValue(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case 0x30...0x39: digit - 0x30
-    case 0x41...0x46: digit - 0x41 + 10
-    case 0x61...0x66: digit - 0x61 + 10
-    default: nil
-    }
   }
 }
