@@ -32,6 +32,9 @@ def test_login_by_form_or_json_under_either_word(shared, account, form, member):
     assert who["userCtx"] == {"name": account.name, "roles": []}
     assert who["info"]["authenticated"] == "cookie"
     assert "cookie" in who["info"]["authentication_handlers"]
+    assert shared.call("GET", "/couch/_session?basic=true", headers=cookie(answer)).json() == who
+    nobody = shared.call("GET", "/couch/_session?basic=true")
+    assert (nobody.status_code, nobody.json()) == (401, {"error": "unauthorized", "reason": "Please login."})
 
 
 def test_form_is_divided_at_semicolons_too_and_both_words_may_name_the_same(shared, account):

@@ -20,7 +20,11 @@ struct CouchSessionController: Sendable {
   var routes: [Route] {
     [
       Route(.get, "/couch/_session", access: .anyone, answer: .uncached) { call, caller in
-        Self.show(call, caller)
+        guard try caller != nil || call.couchParameters()["basic"] != "true" else {
+          throw Problem(
+            .unauthorized, "unauthorized", "Please login.", headers: Authentication.challenge)
+        }
+        return Self.show(call, caller)
       },
       Route(.post, "/couch/_session", access: .open, answer: .uncached) { call, _ in
         try await logIn(call)
