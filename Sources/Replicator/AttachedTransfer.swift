@@ -45,10 +45,11 @@ struct AttachedTransfer: Sendable {
           return .refused
         // A person's token may have ended: the next attempt has another one.
         case 401?: break
-        case 412? where hasAncestors:
-          // The target does not have the attachment that a stub stands for.
+        case 412? where hasAncestors, 414? where hasAncestors:
+          // The target does not have the attachment that a stub stands for, or the question was too long.
           hasAncestors = false
-        case 403?, 413?, 415?: return .refused
+        // 414: an id that came in a body may be too long for a path.
+        case 403?, 413?, 414?, 415?: return .refused
         // Bytes that do not fit their digest may have changed on the way.
         case 400?, 409?, 412?: if isLast { return .refused }
         case let status? where !ReplicationPeer.mayPass(status):
@@ -72,7 +73,7 @@ struct AttachedTransfer: Sendable {
     return .refused
   }
 
-  /// - Returns: the target's status, nil if the source does not have the revision; and the bytes, as far as the source has
+  /// - Returns: the target's status, nil if the source does not have the revision, 414 if its path is too long; and the bytes, as far as the source has
   ///   named their number.
   private func attemptOnce(sinceAncestors: Bool) async throws -> (status: Int?, bytes: Int) {
     let path = PathSegment.path(ofDocument: revision.id)
@@ -91,7 +92,7 @@ struct AttachedTransfer: Sendable {
     }
     guard answer.status.code == 200 else {
       let status = Int(answer.status.code)
-      if status == 404 { return (nil, 0) }
+      if [404, 414].contains(status) { return (status == 404 ? nil : status, 0) }
       let failure = ReplicationFailure.unreachable(source.name, "status \(status) for a document")
       throw ReplicationPeer.mayPass(status) ? PassingFailure(failure) as any Error : failure
     }

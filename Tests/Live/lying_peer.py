@@ -12,7 +12,8 @@ class LyingPeer:
 
     `lie` names the lie: None, revision, id, digest, endless_json, endless_changes, same_changes, endless_attachment, not_json,
     short, redirect, deep, greatest_pending, least_pending, many_rows, long_sequence, long_id,
-    carriage_returns. No lies are `no_bulk_get`, an older server, and `failing_bulk_get`, one of which a part fails.
+    carriage_returns. No lies are `short_paths`, a server for whose paths an id is too long, `no_bulk_get`, an older
+    server, and `failing_bulk_get`, one of which a part fails.
     """
 
     def __init__(self, lie=None):
@@ -141,6 +142,8 @@ class LyingPeer:
             if self.lie == "deep":
                 text = text.replace('"n": 1', '"n": ' + "[" * 3000 + "]" * 3000)
             return self.send(request, text.encode())
+        if self.lie == "short_paths":
+            return self.send(request, {"error": "uri_too_long", "reason": "too long"}, 414)
         document = json.dumps(self.made("a", "follows")).encode()
         head = b"--bound\r\nContent-Type: application/json\r\n\r\n" + document + b"\r\n--bound\r\n\r\n"
         kind = 'multipart/related; boundary="bound"'
