@@ -95,10 +95,8 @@ package struct ReplicationRequest: Sendable, Equatable {
     guard interval == nil || milliseconds != nil else {
       throw ServiceError.badRequest("parameter `checkpoint_interval` must be an integer")
     }
-    checkpointInterval = .milliseconds(
-      min(
-        max(milliseconds ?? Self.standardInterval, Self.intervals.lowerBound),
-        Self.intervals.upperBound))
+    let wanted = max(milliseconds ?? Self.standardInterval, Self.intervals.lowerBound)
+    checkpointInterval = .milliseconds(min(wanted, Self.intervals.upperBound))
   }
 
   fileprivate static func flag(_ body: JSONNode, _ name: String) throws -> Bool? {
