@@ -54,14 +54,17 @@ def test_request_that_is_no_handshake_gets_its_status(account, headers, status):
 
 
 def test_an_app_is_asked_for_name_and_password_and_a_browser_is_not(account):
-    """Couchbase Lite for Android before 3.0.12 sends them only then; a browser would open a window for them."""
+    """Couchbase Lite 2.8 for C and 3.0.11 for Android send them only then, and 2.8 reads only the first challenge. A browser
+    would open a window for them."""
     path, origin = "/couch/bookmarks/_blipsync", {"Origin": account.server.url}
     handshake = {
         "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol": TREES}
     answers = [account.server.call("GET", path, headers=fields) for fields in (handshake, {**handshake, **origin}, {})]
     assert [answer.status_code for answer in answers] == [401] * 3
-    assert ["Basic" in answer.headers["WWW-Authenticate"] for answer in answers] == [True, False, False]
+    challenges = [answer.headers["WWW-Authenticate"] for answer in answers]
+    assert [text.startswith('Basic realm="') for text in challenges] == [True, False, False]
+    assert all("Basic" not in text for text in challenges[1:])
 
 
 def test_handshake_by_http_1_0_is_none(account):

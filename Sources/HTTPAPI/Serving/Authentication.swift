@@ -133,10 +133,10 @@ struct Authentication: Sendable {
   /// never ends a request that is answered with it.
   static let challenge: HTTPFields = [.wwwAuthenticate: #"Bearer realm="hotel-bookmarks""#]
 
-  /// The challenge of a 401 to a WebSocket of an app: Couchbase Lite for Android before 3.0.12 sends a name and a password
-  /// only when it is asked for them.
+  /// The challenge of a 401 to a WebSocket of an app: Couchbase Lite 2.8 for C, and for Android before 3.0.12, send a name and
+  /// a password only when they are asked for them. The former reads only the first challenge.
   static let challengeForApps =
-    #"Bearer realm="hotel-bookmarks", Basic realm="hotel-bookmarks", charset="UTF-8""#
+    #"Basic realm="hotel-bookmarks", charset="UTF-8", Bearer realm="hotel-bookmarks""#
 
   /// Whether a request opens a WebSocket, and does not come from a browser, which always sends `Origin` then.
   static func mustOfferBasic(_ request: Request) -> Bool {
