@@ -14,7 +14,8 @@ import Testing
     var (reader, parts) = (MultipartReader(boundary: "x"), [([String: String], String)]())
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      for event in try reader.take(Array(rest.prefix(count))) {
+      reader.append(Array(rest.prefix(count)))
+      while let event = try reader.next() {
         switch event {
         case .begin(let fields): parts.append((fields, ""))
         case .bytes(let bytes): parts[parts.count - 1].1 += String(decoding: bytes, as: UTF8.self)
@@ -41,6 +42,17 @@ import Testing
   ])
   func malformedPartsAreRefused(text: String) {
     #expect(throws: MultipartReader.Failure.malformed) { try parts(text, inPartsOf: 1_000) }
+  }
+
+  /// Regression: all parts of what had come were read at once, and each moved the bytes behind it: 6,500 short parts took
+  /// 390 ms in one piece.
+  @Test func nothingIsReadBehindThePresentPart() throws {
+    var reader = MultipartReader(boundary: "x")
+    reader.append(Array("--x\r\n\r\na\r\n--xy".utf8))
+    #expect(try reader.next() == .begin([:]))
+    #expect(try reader.next() == .bytes([0x61]))
+    #expect(try reader.next() == .end)
+    #expect(throws: MultipartReader.Failure.malformed) { try reader.next() }
   }
 
   /// CouchDB writes an attachment's name into a field as it is, line ends included.

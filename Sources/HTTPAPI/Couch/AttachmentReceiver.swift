@@ -82,11 +82,15 @@ struct AttachmentReceiver {
   /// - Throws: 400 for a malformed body, for a missing, unknown or wrong part; 413, 507.
   mutating func receiveRelated(boundary: String) async throws -> Related {
     var (reader, parts) = (MultipartReader(boundary: boundary), RelatedParts())
-    for try await bytes in try call.streamedBody() {
-      let events: [MultipartReader.Event]
-      do { events = try reader.take(bytes) } catch { throw Self.malformed }
-      for event in events { try await take(event, &parts) }
-    }
+    do {
+      for try await bytes in try call.streamedBody() {
+        reader.append(bytes)
+        while let event = try reader.next() {
+          try await take(event, &parts)
+          try await Slice.giveWay()
+        }
+      }
+    } catch is MultipartReader.Failure { throw Self.malformed }
     guard reader.isComplete, let document = parts.document, parts.rest.isEmpty else {
       throw Self.malformed
     }

@@ -29,15 +29,15 @@ struct MultipartReader {
   /// `\r\n--boundary`.
   private let delimiter: [UInt8]
   private var stage = Stage.preamble
-  /// The bytes that are not events yet.
-  private var held: [UInt8]
+  /// The bytes that are not events yet. A slice, so that its beginning is removed without moving the rest.
+  private var held: ArraySlice<UInt8>
 
   /// Makes a reader.
   /// - Parameter boundary: 1 to 70 bytes.
   init(boundary: String) {
     delimiter = Array("\r\n--\(boundary)".utf8)
     // The first delimiter needs no line end before it.
-    held = Array("\r\n".utf8)
+    held = Array("\r\n".utf8)[...]
   }
 
   /// Whether the last delimiter has come.
@@ -60,64 +60,53 @@ struct MultipartReader {
     return nil
   }
 
-  /// Takes the next bytes.
-  /// - Returns: what they contain.
-  mutating func take(_ bytes: [UInt8]) throws(Failure) -> [Event] {
-    held += bytes
-    var events: [Event] = []
-    while try step(&events) {}
-    return events
-  }
+  /// Appends the next bytes, when there is no event in those before.
+  mutating func append(_ bytes: [UInt8]) { held = held + bytes }
 
-  /// - Returns: whether there may be more to read in the held bytes.
-  private mutating func step(_ events: inout [Event]) throws(Failure) -> Bool {
-    switch stage {
-    case .preamble:
-      guard let start = find(delimiter) else {
-        held.removeFirst(max(0, held.count - delimiter.count))
-        return false
+  /// The next event; nil if more bytes are needed for it, or there is none. One at a time, because a few bytes are a part.
+  mutating func next() throws(Failure) -> Event? {
+    while true {
+      switch stage {
+      case .preamble:
+        guard let start = find(delimiter) else {
+          held.removeFirst(max(0, held.count - delimiter.count))
+          return nil
+        }
+        held.removeFirst(start + delimiter.count)
+        stage = .delimited
+      case .delimited:
+        // Spaces may follow a boundary.
+        held = held.drop { $0 == 0x20 || $0 == 0x09 }
+        guard held.count >= 2 else { return nil }
+        // The line end stays, because it may be that of an empty list of fields, too.
+        if held.starts(with: "\r\n".utf8) {
+          stage = .fields
+        } else {
+          guard held.starts(with: "--".utf8) else { throw .malformed }
+          stage = .epilogue
+        }
+      case .fields: return try readFields()
+      case .content:
+        let start = find(delimiter)
+        guard start != 0 else {
+          held.removeFirst(delimiter.count)
+          stage = .delimited
+          return .end
+        }
+        let count = start ?? max(0, held.count - delimiter.count + 1)
+        defer { held.removeFirst(count) }
+        return count > 0 ? .bytes(Array(held.prefix(count))) : nil
+      case .epilogue:
+        held = []
+        return nil
       }
-      held.removeFirst(start + delimiter.count)
-      stage = .delimited
-      return true
-    case .delimited: return try readDelimiterEnd()
-    case .fields: return try readFields(&events)
-    case .content:
-      let start = find(delimiter)
-      let count = start ?? max(0, held.count - delimiter.count + 1)
-      if count > 0 { events.append(.bytes(Array(held.prefix(count)))) }
-      held.removeFirst(count + (start == nil ? 0 : delimiter.count))
-      guard start != nil else { return false }
-      events.append(.end)
-      stage = .delimited
-      return true
-    case .epilogue:
-      held = []
-      return false
     }
   }
 
-  private mutating func readDelimiterEnd() throws(Failure) -> Bool {
-    // Spaces may follow a boundary.
-    held.removeFirst(held.prefix { $0 == 0x20 || $0 == 0x09 }.count)
-    guard held.count >= 2 else { return false }
-    let end = Array(held.prefix(2))
-    held.removeFirst(2)
-    switch end {
-    case Array("--".utf8): stage = .epilogue
-    case Array("\r\n".utf8):
-      // The line end may be that of an empty list of fields, too.
-      held = Array("\r\n".utf8) + held
-      stage = .fields
-    default: throw .malformed
-    }
-    return true
-  }
-
-  private mutating func readFields(_ events: inout [Event]) throws(Failure) -> Bool {
+  private mutating func readFields() throws(Failure) -> Event? {
     guard let end = find(Array("\r\n\r\n".utf8)) else {
       guard held.count <= Self.fieldBytes else { throw .malformed }
-      return false
+      return nil
     }
     guard end <= Self.fieldBytes else { throw .malformed }
     var fields: [String: String] = [:]
@@ -129,9 +118,8 @@ struct MultipartReader {
       if fields[name] == nil { fields[name] = value }
     }
     held.removeFirst(end + 4)
-    events.append(.begin(fields))
     stage = .content
-    return true
+    return .begin(fields)
   }
 
   /// The offset of a text in the held bytes; nil if it isn't there.
