@@ -7,7 +7,8 @@ import time
 import uuid
 
 import control
-from couch import Administrator
+from backups import run
+from couch import Account, Administrator
 from server import BINARY
 from waiting import PATIENCE, wait_until
 
@@ -162,3 +163,14 @@ def test_everything_else_answers_as_documented(administrator):
         ask(administrator, "POST" if name[0] == "b" else "GET", "/v1/admin/" + name, status=400)
     job = finished(administrator, started(administrator, "/v1/admin/repairs"))
     assert job["state"] == "done" and not job["damaged"], job
+
+
+def test_a_user_who_is_erased_without_a_server_leaves_no_list(start):
+    server = start()
+    owner, member = Account(server), Account(server)
+    path = owner.share(member)
+    server.stop()
+    run("user", "delete", owner.name, "--data", server.data)
+    server = start()
+    assert server.call("GET", path, member.token).status_code == 404
+    assert server.call("GET", "/v1/lists", member.token).json()["lists"] == []

@@ -14,22 +14,9 @@ import requests
 import yaml
 
 import control
-from couch import Account
 from waiting import PATIENCE, wait_until
 from secure import certificate
 from server import BINARY, ROOT
-
-
-def test_a_user_who_is_erased_without_a_server_leaves_no_list(start):
-    server = start()
-    owner, member = Account(server), Account(server)
-    path = owner.share(member)
-    server.stop()
-    erased = run("user", "delete", owner.name, "--data", server.data)
-    assert erased.returncode == 0, erased.stderr
-    server = start()
-    assert server.call("GET", path, member.token).status_code == 404
-    assert server.call("GET", "/v1/lists", member.token).json()["lists"] == []
 
 
 def test_password_file_of_another_system_works(start, tmp_path):
