@@ -48,8 +48,7 @@ extension AccountService {
     let now = now()
     if let end = end(of: principal), end <= now { return false }
     if let key = principal.keyID, !tokens.isGood(key, at: now) { return false }
-    let asks = isExact && settings.isShared
-    if !asks, proofs.wasLookedUp(principal) { return true }
+    if !(isExact && settings.isShared), proofs.wasLookedUp(principal) { return true }
     let moment = proofs.moment
     guard case .good = try await standing(of: principal) else { return false }
     proofs.noteLookup(of: principal, since: moment)
@@ -85,7 +84,7 @@ extension AccountService {
   package func renewedForAnswer(_ principal: Principal) async -> IssuedToken? {
     let now = now()
     guard let session = principal.tokenID, isOld(principal, at: now),
-      renewals.take(session, at: now, after: settings.renewalAge),
+      renewals.isDue(session, at: now, after: settings.renewalAge, takes: true),
       (try? await isStillValid(principal, isExact: true)) ?? false
     else { return nil }
     return await renewed(principal)
@@ -181,19 +180,15 @@ final class RecentRenewals: Sendable {
   private let moments = Mutex(BoundedLRU<String, Timestamp>(capacity: AccountSettings.cachedTokens))
 
   /// Whether a session was given none within so many seconds. After a step back of the clock it is due, too.
-  func isDue(_ session: String, at now: Timestamp, after seconds: Int64) -> Bool {
-    guard let last = moments.withLock({ $0[session] }) else { return true }
-    return now < last || last.adding(seconds: seconds) <= now
-  }
-
-  /// Records that a session is given one.
-  /// - Returns: false if it is not due, because another answer was faster.
-  func take(_ session: String, at now: Timestamp, after seconds: Int64) -> Bool {
+  /// - Parameter takes: whether to record that it is given one now.
+  func isDue(
+    _ session: String, at now: Timestamp, after seconds: Int64, takes: Bool = false
+  ) -> Bool {
     moments.withLock { moments in
       if let last = moments[session], last <= now, now < last.adding(seconds: seconds) {
         return false
       }
-      moments[session] = now
+      if takes { moments[session] = now }
       return true
     }
   }

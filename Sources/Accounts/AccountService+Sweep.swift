@@ -126,26 +126,20 @@ extension AccountService {
   /// - Parameter user: a user name or an account's id.
   /// - Throws: `unknownUser`; `integrity` if the user is not found and an account can't be read; the store's errors.
   package func eraseUser(_ user: String) async throws {
-    let ended = try await end(user)
-    guard !ended.isEmpty else {
+    var (ended, id): ([StoreName], AccountID?) = ([], AccountID(user))
+    if let name = try? UserName(user), let known = try await accounts.user(name.usualSpelling) {
+      id = known.document.id
+      ended = try await accounts.endUser(
+        AccountKeys.user(known.name ?? name), id: known.document.id)
+    } else if let id {
+      ended = try await accounts.endUsers([id])
+    }
+    guard let id, !ended.isEmpty else {
       throw ServiceError(.unknownUser, "There is no user of this name or id.")
     }
-    for store in ended { try await accounts.erase(store) }
-  }
-
-  private func end(_ user: String) async throws -> [StoreName] {
-    if let name = try? UserName(user), let known = try await accounts.user(name.usualSpelling) {
-      let id = known.document.id
-      let ended = try await accounts.endUser(known.name ?? name, id: id)
-      endProofs(of: .user(id))
-      audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
-      return ended
-    }
-    guard let id = AccountID(user) else { return [] }
-    let ended = try await accounts.endUsers([id])
     endProofs(of: .user(id))
-    if !ended.isEmpty { audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user")) }
-    return ended
+    audit.note(AuditEvent(.erased, of: id, by: .administrator, about: "user"))
+    for store in ended { try await accounts.erase(store) }
   }
 }
 

@@ -110,13 +110,11 @@ package final class AccountService: Sendable {
     var users = Set<AccountID>()
     for name in names {
       switch name {
-      case .guest(let id):
-        stores.insert(name)
-        stores.formUnion(try await accounts.endGuest(id))
+      case .guest(let id): stores.formUnion(try await accounts.endGuest(id) + [name])
       case .user(let id):
         stores.insert(name)
         users.insert(id)
-      case .list(let id): stores.formUnion(try await accounts.endList(id).union([name]))
+      case .list(let id): stores.formUnion(try await accounts.endList(id) + [name])
       case .named, .staged, .system: break
       }
     }
@@ -266,7 +264,8 @@ package final class AccountService: Sendable {
       if ended.isEmpty { throw ServiceError.guestSpent }
     case .user:
       let name = try UserName(given: principal.username ?? "")
-      ended = try await accounts.endUser(name, id: principal.id, handingListsOn: handsListsOn)
+      ended = try await accounts.endUser(
+        AccountKeys.user(name), id: principal.id, handingListsOn: handsListsOn)
     case .administrator: return
     }
     endProofs(of: principal.author)

@@ -41,25 +41,18 @@ extension AccountStore {
   /// - Parameter handsOn: whether lists that the user owns are transferred to another member. Otherwise they are
   ///   deleted.
   func endUser(
-    _ name: UserName, id: AccountID, handingListsOn handsOn: Bool = false
+    _ userID: DocumentID, id: AccountID, handingListsOn handsOn: Bool = false
   ) async throws -> [StoreName] {
-    try await endUser(
-      AccountKeys.user(name), AccountKeys.credentials(name), id: id, handingListsOn: handsOn)
-  }
-
-  private func endUser(
-    _ userID: DocumentID, _ local: LocalID, id: AccountID, handingListsOn handsOn: Bool = false
-  ) async throws -> [StoreName] {
-    let lists = lists
-    return try await stores.update(
+    try await stores.update(
       .system, loading: [userID, AccountKeys.erasure(.user(id))], as: .server
     ) {
-      changes -> [StoreName] in
+      [lists] changes -> [StoreName] in
       guard let user = try UserDocument(changes.view.document(userID)), user.id == id else {
         return []
       }
       try changes.replace(userID, by: nil)
-      changes.write(LocalEdit(local, nil))
+      // The credentials' id is the same as the document's.
+      changes.write(LocalEdit(LocalID(receipt: userID.text), nil))
       changes.write(LocalEdit(AccountKeys.displayName(of: id), nil))
       try changes.noteErasure(of: .user(id))
       return [.user(id)] + (try lists.leave(&changes, id, handsOn))
@@ -71,16 +64,14 @@ extension AccountStore {
   func endUsers(
     _ ids: Set<AccountID>, handingListsOn handsOn: Bool = false
   ) async throws -> [StoreName] {
-    typealias Found = (document: DocumentID, id: AccountID)
-    let walk = try await walk(AccountKeys.users, DocumentWalk(found: [Found]())) {
+    let walk = try await walk(AccountKeys.users, DocumentWalk(found: [DocumentID: AccountID]())) {
       walk, document in
       guard let user = try UserDocument(document), ids.contains(user.id) else { return }
-      walk.found.append((document.id, user.id))
+      walk.found[document.id] = user.id
     }
     var stores: [StoreName] = []
     for (document, id) in walk.found {
-      stores += try await endUser(
-        document, LocalID(receipt: document.text), id: id, handingListsOn: handsOn)
+      stores += try await endUser(document, id: id, handingListsOn: handsOn)
     }
     guard walk.unreadable == 0 || walk.found.count == ids.count else { throw Self.unreadable }
     return stores
@@ -163,10 +154,10 @@ extension AccountStore {
   }
 
   /// Deletes a list that a restored backup contains, as ``endUser(_:id:handingListsOn:)`` does for a user.
-  func endList(_ list: AccountID) async throws -> Set<StoreName> {
-    let lists = lists
-    return Set(
-      try await stores.update(.system, as: .server) { changes in try lists.end(&changes, list) })
+  func endList(_ list: AccountID) async throws -> [StoreName] {
+    try await stores.update(.system, as: .server) { [lists] changes in
+      try lists.end(&changes, list)
+    }
   }
 }
 
@@ -207,6 +198,6 @@ package struct ListErasure: Sendable {
     end: @escaping @Sendable (inout StoreChanges, AccountID) throws -> [StoreName]
   ) { (self.leave, self.end) = (leave, end) }
 
-  /// For a service without lists.
+  /// For accounts of which none is deleted.
   package static let none = ListErasure(leave: { _, _, _ in [] }, end: { _, _ in [] })
 }

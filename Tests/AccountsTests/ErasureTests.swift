@@ -160,9 +160,9 @@ struct ErasureTests {
     let fixture = try await AccountFixture.make()
     let session = try await fixture.signUp("demo")
     try await write(fixture, session.principal.store)
-    let name = try UserName("demo")
     // The state after a crash between the two steps.
-    _ = try await fixture.service.accounts.endUser(name, id: session.principal.id)
+    _ = try await fixture.service.accounts.endUser(
+      AccountKeys.user(UserName("demo")), id: session.principal.id)
     let after = try await fixture.restarted()
     #expect(try await stores(after, "user") == [session.principal.store])
     #expect(try await after.service.finishErasures().isEmpty)
@@ -176,7 +176,7 @@ struct ErasureTests {
     try await write(fixture, session.principal.store)
     let begun = fixture.clock.now
     _ = try await fixture.service.accounts.endUser(
-      try UserName("demo"), id: session.principal.id)
+      AccountKeys.user(UserName("demo")), id: session.principal.id)
     #expect(try await fixture.service.finishErasures(begunBefore: begun).isEmpty)
     #expect(try await stores(fixture, "user") == [session.principal.store])
     let later = begun.adding(seconds: 1)

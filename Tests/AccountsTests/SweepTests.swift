@@ -279,7 +279,7 @@ struct SweepTests {
     let session = try await sweeping.fixture.signUp("demo", guest: guest.principal)
     // The state after a crash between the two steps. The account itself has no store.
     _ = try await sweeping.fixture.service.accounts.endUser(
-      UserName("demo"), id: session.principal.id)
+      AccountKeys.user(UserName("demo")), id: session.principal.id)
     sweeping.fixture = try await sweeping.fixture.restarted()
     #expect(try await sweeping.guests() == [guest.principal.store])
     #expect(try await sweeping.fixture.service.finishErasures().isEmpty)
