@@ -62,7 +62,8 @@ struct LitePull: Sendable {
   private var refused: Deque<Announcement> = []
   private var refusals = 0
   private var wanted: Deque<Wanted> = []
-  private var lastToken: Int
+  /// The number of the last request.
+  private(set) var lastToken: Int
 
   /// Reads a request.
   /// - Parameter isOfVersion2: whether the client is Couchbase Lite 2.
@@ -94,9 +95,6 @@ struct LitePull: Sendable {
     }
     return Set(ids.elements.compactMap { $0.string.flatMap { try? DocumentID($0) } })
   }
-
-  /// The number of the last request.
-  var token: Int { lastToken }
 
   /// Notes that something was committed to the store.
   mutating func noteNews() { hasNews = hasNews || isContinuous }

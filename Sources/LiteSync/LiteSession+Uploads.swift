@@ -17,9 +17,9 @@ extension LiteSession {
     } catch {
       guard let request else { return (false, []) }
       let answers = try await refuse(request, error, in: store)
-      return (uploads.takesMore(of: token), answers)
+      return (uploads.request(of: token) != nil, answers)
     }
-    return (isLast || uploads.takesMore(of: token), [])
+    return (isLast || uploads.request(of: token) != nil, [])
   }
 
   /// Refuses a revision that waited for its attachments.

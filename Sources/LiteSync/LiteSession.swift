@@ -192,7 +192,7 @@ package struct LiteSession: Sendable {
           verdicts, includesRevision: request.flag("conflictIncludesRev")))
     case "subChanges":
       if request["versioning"] == "version-vectors" { form = .vectors }
-      lastToken = pull?.token ?? lastToken
+      lastToken = pull?.lastToken ?? lastToken
       pull = try await LitePull(request, in: form, ofVersion2: isOfVersion2, after: lastToken)
       return LiteReply()
     default: throw LiteError.unknownProfile

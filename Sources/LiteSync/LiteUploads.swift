@@ -245,9 +245,6 @@ struct LiteUploads: Sendable {
     waiting[index].begun.append(upload)
   }
 
-  /// Whether more bytes are taken for an answer.
-  func takesMore(of token: Int) -> Bool { asked[token] != nil }
-
-  /// The request that an answer is for.
+  /// The request that an answer is for; nil if no more bytes are taken for it.
   func request(of token: Int) -> UInt64? { asked[token]?.request }
 }
