@@ -33,8 +33,10 @@ def test_no_page_has_a_violation_or_is_wider_than_the_window(browser, width, dar
     path = page.driver.current_url[len(page.url):]
     hotel = page.driver.execute_async_script(HOTEL)
     page.driver.execute_async_script("""
-        const [name, done] = arguments, body = JSON.stringify({ name, city: name, amenities: [name] })
-        fetch("/v1/bookmarks/long", { method: "PUT", headers: { "content-type": "application/json" }, body }).then(() => done())""", LONG)
+        const [name, list, done] = arguments, body = JSON.stringify({ name, city: name, amenities: [name] })
+        const put = place => fetch(place + "/bookmarks/long", { method: "PUT", headers: { "content-type": "application/json" }, body })
+        put("/v1").then(() => put("/v1" + list)).then(() => done())""", LONG, path)
+    page.visit("/hotels/long").until(lambda: LONG in page.read(".panel .rows a"))
     found = {}
     for place in ("/", "/?what=nothing+like+this", "/bookmarks", "/bookmarks?map=", f"/hotels/{hotel}", "/hotels/long", f"/bookmarks/{hotel}/history", "/lists", path,
                   path + "/members", path + "/drafts", path + "/notes/New?edit=1", "/invitations/x", "/outbox", "/account", "/log-in",
