@@ -12,7 +12,7 @@ enum SearchStopWords {
     any is are that has have having included inclusive incl inkl inklusive inclus compris incluido incluida incluso ich suche suchen je \
     cherche busco quiero cerco vorrei procuro zoek szukam ищу хочу нужен нужна em en met في من قرب upon med cu z з στο στη στην στον με \
     में مع what which where who how there that could does should you your they offer offers offering allow allows recommend recommended wo \
-    wie welche welches gibt kann wir où ou quel quels quelle quelles peut donde dónde cuáles puedo quale quali posso onde quais há waar \
+    wie welche welches gibt kann wir où ou quel quels quelle quelles peut donde dónde cuáles puedo quale quali posso onde quais waar \
     waarom gdzie jak kde где куда какие есть можно hvor nerede schlafen übernachten dormir loger séjourner alojarse hospedarse quedarse \
     dormire alloggiare soggiornare pernottare ficar hospedar overnachten slapen spać nocować остановиться переночевать ночевать снять \
     kalınır di dekat dengan 있는 포함 가까운

@@ -124,6 +124,16 @@ import Testing
     }
   }
 
+  /// "ha", as Portuguese asks for what there is, begins names in Vietnam.
+  @Test func aWordThatBeginsNamesOfPlacesIsNoStopWord() async throws {
+    try await CatalogueFixture.run(rows: [Rows.hotel(1, "A", #""city":"Hạ Long""#)]) {
+      fixture async throws in
+      let places = try await fixture.catalogue.places(beginning: "ha lo", limit: 10).places
+      #expect(places.map(\.name) == ["Hạ Long"])
+      #expect(try await fixture.catalogue.places(beginning: "lon", limit: 10).places.isEmpty)
+    }
+  }
+
   @Test func aDeviceKnowsACityByTheNamesOfAllLists() {
     let lines = String(decoding: PlaceNames.lines, as: UTF8.self).split(separator: "\n")
     let found = lines.filter { $0.hasPrefix("t|CN|") }.map { line in
