@@ -178,7 +178,7 @@ export function wanted(text, meanings, keepsSaid) {
     const own = word.term[1] ? "" : solid(word), others = own[2] && !meanings(own)[0] ? numbers(own) : []
     found.push(...pairs(own))
     // Names that an earlier version has kept lack the particles.
-    if (own > "א") found.push(...stopWords[3]?.map(it => it + own + last(word)) ?? [])
+    if (own[2] > "א") stopWords[3]?.map(it => found.push(it + own + last(word)))
     for (let from = Math.max(0, at - 3); from <= at; from++) {
       for (let end = Math.max(at + 1, from + 2); end <= from + 4 && solid(all[end - 1]); end++) {
         const some = all.slice(from, end).map(solid)
