@@ -69,10 +69,9 @@ enum PlaceTable {
     }
   }
 
-  /// The places with a name that begins so, those of just that name first, then those whose own name begins so, those with most
-  /// hotels first. If there is none, those
-  /// with such a name in a language of other countries; else those whose name begins with what stands before a comma, has the
-  /// text within it, begins almost so, or begins so without the last word.
+  /// The places with a name that begins so, those of just that name first, then those whose own name begins so, those with
+  /// most hotels first. If there is none, those with such a name in a language of other countries; else those whose name
+  /// begins with what stands before a comma, has the text within it, begins almost so, or begins so without the last word.
   static func places(
     beginning text: String, limit: Int, in connection: Connection
   ) throws -> [Place] {

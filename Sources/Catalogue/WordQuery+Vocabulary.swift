@@ -64,8 +64,8 @@ extension WordQuery {
 
 extension WordQuery.Text {
   /// Decides by the hotels' words what a word may mean besides: its English name if more hotels have that, its names in all
-  /// languages if none has either, no beginning if it is the name of a place of theirs, or a letter that is one's name, and what is mistyped with an article:
-  /// "los angles".
+  /// languages if none has either, no beginning if it is the name of a place of theirs, or a letter that is a word of one's
+  /// name, and what is mistyped with an article: "los angles".
   mutating func complete(_ index: Int, by vocabulary: Vocabulary) throws {
     var word = words[index]
     for offer in word.offers {
