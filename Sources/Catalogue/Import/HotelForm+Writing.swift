@@ -146,7 +146,8 @@ extension HotelForm {
       case .phone, .url, .email: TextForms.contact(source.value)
       case .address:
         TextForms.text(source.value, lineEnd: "\n")?.split(whereSeparator: \.isNewline)
-          .map { String($0).trimmed }.joined(separator: ", ").replacing(",, ", with: ", ")
+          .map { String($0).trimmed }.filter { !$0.isEmpty }.joined(separator: ", ")
+          .replacing(",, ", with: ", ")
       default: TextForms.text(source.value)
       }
     guard let text = read else { return nil }
