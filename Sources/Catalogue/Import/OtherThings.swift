@@ -1,7 +1,8 @@
 /// Signs that rows with names are no hotels, but packages, containers, users or films.
 ///
 /// A file may have hotels and say no place of them. It is doubtful only if nothing in it is about a place to stay, and if a
-/// member says what else the rows are, or programs gave all the names: `web-1`.
+/// member says what else the rows are, or programs gave all the names: `web-1`. People's lists of hotels may have some of
+/// these members and such names, too: what somebody has rated, visited or paid is no such thing.
 struct OtherThings: Equatable {
   /// Whether a row is about a place to stay, or has a place.
   private var hasHotels = false
@@ -31,17 +32,21 @@ struct OtherThings: Equatable {
   /// - Parameter columns: the members of the rows, and in how many they are.
   func reason(_ columns: [(column: HotelForm.Column, rows: Int)]) -> String? {
     let members = columns.map { (HotelAliases.letters(of: $0.column.name.utf8), $0) }
-    guard !hasHotels,
-      !members.contains(where: { letters, _ in
-        Self.columns.contains(letters) || Self.partsOfColumns.contains(where: letters.contains)
-      })
+    func isSomewhere(_ parts: [String]) -> Bool {
+      members.contains { letters, _ in parts.contains(where: letters.contains) }
+    }
+    guard !hasHotels, !members.contains(where: { Self.columns.contains($0.0) }),
+      !isSomewhere(Self.partsOfColumns)
     else { return nil }
-    if let sign = members.first(where: { Self.others.contains($0.0) && $0.1.rows * 2 > rows })?.1 {
+    let isOfPeople = isSomewhere(Self.partsOfOpinions)
+    let others = isOfPeople ? Self.others : Self.others.union(Self.othersAlone)
+    if let sign = members.first(where: { others.contains($0.0) && $0.1.rows * 2 > rows })?.1 {
       return
         "the rows have no address, city or position, but \(sign.column.name), which no hotel has"
     }
     // Names alone, perhaps with an id, are a list that somebody wrote.
-    guard plainNames == rows, let firstSigned, members.contains(where: { $0.1.column.isUnknown })
+    guard plainNames == rows, let firstSigned, !isOfPeople,
+      members.contains(where: { $0.1.column.isUnknown })
     else { return nil }
     return "the rows have no address, city or position, and names as of programs (\(firstSigned))"
   }
@@ -56,18 +61,31 @@ struct OtherThings: Equatable {
   private static let (columns, partsOfColumns): (Set<String>, [String]) = (
     ["star", "stars", "starrating", "beds"],
     ["otel", "room", "night", "guest", "checkin", "lodg", "propert", "accommod"]
+      + ["breakfast", "booking", "travel", "tripadvisor", "tourism"]
   )
-  /// Words for places to stay, without marks.
+  /// Parts of the names of members by which people note what they think of a place, or what it costs.
+  private static let partsOfOpinions = [
+    "rating", "review", "score", "visit", "favo", "stay", "place", "saved", "bookmark", "price",
+    "currency", "photo", "picture",
+  ]
+  /// Words for places to stay, and brands of them, without marks.
   private static let lodgings =
     """
-    otel hostel hostal resort lodge guesthouse pension gasthof apart villa ryokan riad palace \
-    bedandbreakfast camping 酒店 饭店 宾馆 ホテル 旅館 호텔 отель гостиниц готел ξενοδοχ khachsan فندق מלון โรงแรม होटल
+    otel hostel hostal resort lodge guesthouse pension gasthof gasthaus apart villa ryokan riad palace chateau schloss \
+    bedandbreakfast bnb camping chalet cottage homestay auberge albergo pousada posada parador agriturismo herberge \
+    ferienwohn pensjonat penzion hilton marriott hyatt sheraton radisson mercure bestwestern holidayinn premierinn \
+    酒店 饭店 飯店 宾馆 旅馆 民宿 ホテル 旅館 호텔 펜션 отель гостиниц хостел пансионат готел ξενοδοχ ξενων khachsan فندق \
+    מלון โรงแรม होटल
     """.split(separator: " ")
-  /// Members of packages, Kubernetes' objects, repositories, users, posts, films, songs and goods.
+  /// Members of packages, Kubernetes' objects, repositories, passengers, films, songs and goods.
   private static let others = Set(
     """
     apiversion namespace severity dependencies purl resolved integrity machinetype resourcegroup networkinterfaces \
-    networksettings containers ports instances nodeid htmlurl fork resources userid username completed sex gender \
-    passengerid genres cast artists album durationms pubdate sku stock barcode symbol mass films pageid snippet
+    networksettings containers ports instances htmlurl fork resources sex gender passengerid genres cast artist artists \
+    durationms pubdate sku stock barcode mass films
     """.split(separator: " ").map(String.init))
+  /// Members of users, posts, tasks, pages and coins, which a list of what people have saved may have, too.
+  private static let othersAlone: Set = [
+    "userid", "username", "completed", "album", "symbol", "nodeid", "pageid", "snippet",
+  ]
 }
