@@ -73,8 +73,8 @@ struct AttachedTransfer: Sendable {
     return .refused
   }
 
-  /// - Returns: the target's status, nil if the source does not have the revision, 414 if its path is too long; and the bytes, as far as the source has
-  ///   named their number.
+  /// - Returns: the target's status, nil if the source does not have the revision, 414 if its path is too long; and the
+  ///   bytes, as far as the source has named their number.
   private func attemptOnce(sinceAncestors: Bool) async throws -> (status: Int?, bytes: Int) {
     let path = PathSegment.path(ofDocument: revision.id)
     var question = source.request(

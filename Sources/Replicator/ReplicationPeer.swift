@@ -63,7 +63,7 @@ struct ReplicationPeer: Sendable {
     body: [UInt8]? = nil
   ) -> HTTPClientRequest {
     let pairs = query.compactMap { name, value in
-      value.map { name + "=" + PathSegment.encode($0) }
+      value.map { PathSegment.encode(name) + "=" + PathSegment.encode($0) }
     }
     var request = HTTPClientRequest(
       url: base + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")))

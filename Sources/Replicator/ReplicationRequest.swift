@@ -138,7 +138,9 @@ package struct ReplicationRequest: Sendable, Equatable {
       return .selector(selector.canonical)
     }
     if let name, !name.stringEquals("") {
-      guard let text = name.string, text.hasPrefix("_") || text.contains("/") else {
+      guard let text = name.string,
+        text.utf8.first == UInt8(ascii: "_") || text.utf8.contains(UInt8(ascii: "/"))
+      else {
         throw ServiceError.badRequest("Invalid filter. Must match `ddocname/filtername`.")
       }
       return .named(Dictionary(parameters) { $1 }.merging(["filter": text]) { $1 })

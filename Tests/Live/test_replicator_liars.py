@@ -45,11 +45,12 @@ def test_filter_is_run_by_the_source(here):
     """A function of CouchDB's, say, which this server does not run; parameters of the feed itself are not overridden."""
     peer, target = LyingPeer(), here.create()
     answer = here.call("POST", "/_replicate", json={
-        "source": peer.url, "target": target.name, "filter": "app/mine", "query_params": {"who": "a&b", "n": 1, "since": "x"}})
+        "source": peer.url, "target": target.name, "filter": "app/mine",
+        "query_params": {"who": "a&b", "n": 1, "since": "x", "o#&since=9": "c"}})
     assert answer.json()["history"][0]["docs_written"] == 2, answer.text
     asked = [dict(urllib.parse.parse_qsl(url.partition("?")[2])) for _, url in peer.asked if "/_changes?" in url]
-    assert {(q["filter"], q["who"], q["n"], q["since"]) for q in asked} <= {
-        ("app/mine", "a&b", "1", since) for since in ("0", "2-x")} and asked
+    assert asked and {(q["filter"], q["who"], q["n"], q["o#&since=9"], q["since"]) for q in asked} <= {
+        ("app/mine", "a&b", "1", "c", since) for since in ("0", "2-x")}
     peer.close()
 
 
