@@ -58,12 +58,16 @@ extension AccountService {
   /// A new token of the same session, when the present token is at least ``AccountSettings/renewalAge`` old; nil
   /// when it is younger, when the session can't be longer, when the principal was authenticated by a password, and after
   /// a failure. The caller must have authenticated the principal for this request. A guest's use is recorded first:
-  /// without the record the token is not renewed.
+  /// without the record the token is not renewed. The use of a guest's token from the future is recorded at the token's
+  /// own time, so that the store stays as long as the token is valid.
   package func renewed(_ principal: Principal) async -> IssuedToken? {
     let now = now()
-    guard isOld(principal, at: now) else { return nil }
+    guard isDue(principal, at: now) else { return nil }
     do {
-      if principal.kind == .guest { try await accounts.noteUse(of: principal.id, at: now) }
+      if principal.kind == .guest {
+        try await accounts.noteUse(of: principal.id, at: max(now, principal.issuedAt ?? now))
+      }
+      guard isOld(principal, at: now) else { return nil }
       return try tokens.issue(
         principal.kind, principal.id, name: principal.username, epoch: principal.epoch,
         continuing: principal, at: now
@@ -71,11 +75,12 @@ extension AccountService {
     } catch { return nil }
   }
 
-  /// Whether the next answer to a principal should carry a new token: it is old, and none was given to its session
-  /// within ``AccountSettings/renewalAge``. So a client that does not take new tokens gets one a day.
+  /// Whether the next answer to a principal should carry a new token, or record a guest's use: the token is old or from the
+  /// future, and neither was done for its session within ``AccountSettings/renewalAge``. So a client that does not take new
+  /// tokens gets one a day.
   package func isRenewalDue(_ principal: Principal) -> Bool {
     let now = now()
-    guard let session = principal.tokenID, isOld(principal, at: now) else { return false }
+    guard let session = principal.tokenID, isDue(principal, at: now) else { return false }
     return renewals.isDue(session, at: now, after: settings.renewalAge)
   }
 
@@ -83,11 +88,18 @@ extension AccountService {
   /// session has ended while the request was answered.
   package func renewedForAnswer(_ principal: Principal) async -> IssuedToken? {
     let now = now()
-    guard let session = principal.tokenID, isOld(principal, at: now),
+    guard let session = principal.tokenID, isDue(principal, at: now),
       renewals.isDue(session, at: now, after: settings.renewalAge, takes: true),
       (try? await isStillValid(principal, isExact: true)) ?? false
     else { return nil }
     return await renewed(principal)
+  }
+
+  /// Whether a token is old, or a guest's from the future.
+  private func isDue(_ principal: Principal, at now: Timestamp) -> Bool {
+    if isOld(principal, at: now) { return true }
+    guard principal.kind == .guest, let issued = principal.issuedAt else { return false }
+    return now.adding(seconds: GuestUse.noteAge) < issued
   }
 
   private func isOld(_ principal: Principal, at now: Timestamp) -> Bool {

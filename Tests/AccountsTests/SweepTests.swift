@@ -149,6 +149,24 @@ struct SweepTests {
     #expect(await sweeping.fixture.service.renewed(guest.principal) == nil)
   }
 
+  /// Regression: the clock was ahead when the guest came. The store went while the guest's token was valid.
+  @Test(.bug(id: "F21")) func storeStaysAsLongAsATokenFromTheFuture() async throws {
+    let sweeping = try await Sweeping()
+    sweeping.fixture.clock.step(seconds: 20 * Self.day)
+    let (guest, token) = try await sweeping.fixture.guest()
+    sweeping.fixture.clock.step(seconds: -20 * Self.day)
+    try await sweeping.write(guest.store)
+    #expect(try await sweeping.sweep() == 0)
+    #expect(sweeping.fixture.service.isRenewalDue(guest))
+    #expect(await sweeping.fixture.service.renewedForAnswer(guest) == nil)
+    #expect(!sweeping.fixture.service.isRenewalDue(guest))
+    sweeping.pass(days: 49)
+    #expect(try await sweeping.sweep() == 0)
+    #expect(try await sweeping.fixture.service.authenticate(bearer: token).id == guest.id)
+    sweeping.pass(days: 2)
+    #expect(try await sweeping.sweep() == 1)
+  }
+
   @Test(.bug(id: "F21")) func clockThatRunsAheadErasesNobody() async throws {
     let sweeping = try await Sweeping()
     let guest = try await sweeping.guest()
