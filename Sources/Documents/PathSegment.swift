@@ -46,10 +46,10 @@ package enum PathSegment {
     }
   }
 
-  /// The path of a document below its database. The slash of a design document stays.
+  /// The path of a document below its database. The slash of a design document and of a local one stays.
   package static func path(ofDocument id: String) -> String {
-    let name = id.utf8.starts(with: "_design/".utf8) ? Substring(id.utf8.dropFirst(8)) : id[...]
-    return (name.utf8.count < id.utf8.count ? "_design/" : "") + encode(String(name))
+    let prefix = ["_design/", "_local/"].first { id.utf8.starts(with: $0.utf8) } ?? ""
+    return prefix + encode(String(Substring(id.utf8.dropFirst(prefix.utf8.count))))
   }
 
   /// Letters, digits, `-`, `.`, `_` and `~`.

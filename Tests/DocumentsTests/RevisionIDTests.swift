@@ -96,6 +96,23 @@ import Testing
     #expect(times == times.sorted() && times[0].hasPrefix("1"))
   }
 
+  /// Regression: the answer to a new local document named a place where there is none.
+  @Test(arguments: [
+    ("a/b", "a%2Fb"), (".", "%2E"), ("..", "%2E%2E"), ("...", "..."),
+    ("_design/a/b", "_design/a%2Fb"),
+    ("_design/..", "_design/%2E%2E"), ("_local/x", "_local/x"), ("_local/a/b", "_local/a%2Fb"),
+    ("é", "%C3%A9"),
+  ])
+  func pathsLeadToTheirDocuments(id: String, path: String) {
+    #expect(PathSegment.path(ofDocument: id) == path)
+    #expect(PathSegment.decode(path.utf8) == Array(id.utf8))
+  }
+
+  @Test(arguments: ["%", "a%4", "%4g", "%+1", "%%41"])
+  func brokenEscapesAreNotDecoded(text: String) {
+    #expect(PathSegment.decode(text.utf8) == nil)
+  }
+
   @Test(arguments: ["_local/a", "_local/a/b", "_local/%2F..", "_local/..", "_local/\u{1f3e8}"])
   func localIDsKeepEveryByte(_ text: String) throws {
     #expect(try Array(LocalID(client: text).text.utf8) == Array(text.utf8))
