@@ -55,6 +55,11 @@ struct SchemaCheck {
     case "required":
       let names = wanted.array?.compactMap(\.string) ?? []
       return fault(value.object != nil && names.contains { value[$0] == nil })
+    case "minProperties": return fault((value.object?.members.count ?? .max) < wanted.int ?? 0)
+    case "dependentRequired":
+      return (wanted.object?.members ?? []).filter { value[$0.name] != nil }.flatMap {
+        faults(value, "required", $0.value, in: schema, at: path)
+      }
     case "properties":
       return (wanted.object?.members ?? []).flatMap { name, schema in
         value[name].map { faults($0, schema, at: path + "/" + name) } ?? []

@@ -18,6 +18,9 @@ import Testing
     (##"{"$ref":"#/a/b"}"##, "1", false), (##"{"$ref":"#/a/c"}"##, "1", false),
     (#"{"additionalProperties":false}"#, #"{"a":1}"#, false),
     (#"{"anyOf":[{"const":1},{"const":2}]}"#, "3", false), (#"{"colour":"red"}"#, "1", false),
+    (#"{"minProperties":1}"#, "{}", false), (#"{"minProperties":1}"#, #"{"a":1}"#, true),
+    (#"{"dependentRequired":{"a":["b"]}}"#, #"{"a":1}"#, false),
+    (#"{"dependentRequired":{"a":["b"]}}"#, #"{"c":1}"#, true),
     (#"{"description":"anything"}"#, "1", true),
   ])
   func schemaFindsWhatIsWrong(schema: String, text: String, isValid: Bool) throws {
