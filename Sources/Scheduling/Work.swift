@@ -52,7 +52,7 @@ package final class Work: Sendable {
   private let isCounted: Bool
   let slice = SliceStart()
   /// Since when the work computes without a wait and without giving way.
-  private let turn = SliceStart()
+  let turn = SliceStart()
   /// The thread on which the slice began, and that thread's processor time then, in nanoseconds.
   private let thread = Atomic<UInt>(0)
   private let processor = Atomic<Int64>(0)
@@ -157,10 +157,10 @@ package final class Work: Sendable {
   }
 
   /// Waits for a place or a seat if the work needs one, and begins a slice.
-  /// - Parameter isNew: whether a turn begins with it.
+  /// - Parameter isNew: whether a turn begins with it. One begins in any case for work that waited for its seat.
   private func resume(isNew: Bool = true) async {
-    if needsSeat.load(ordering: .relaxed) { await seats.take(for: self) }
-    beginSlice(isNew: isNew)
+    let hasWaited = needsSeat.load(ordering: .relaxed) ? await seats.take(for: self) : false
+    beginSlice(isNew: isNew || hasWaited)
   }
 
   private func beginSlice(isNew: Bool = true) {

@@ -60,6 +60,22 @@ import Testing
     #expect(executor.count >= 20)
   }
 
+  /// Else it would line up again at once, behind all others, without having computed anything.
+  @Test func whoWaitedForASeatBeginsATurn() async {
+    let (seats, account) = (Seats(stores: .forStores(), processors: 1), ProcessorAccount())
+    let (work, others) = (Work(account, in: seats), (0..<2).map { _ in Work(account, in: seats) })
+    await work.begin()
+    work.finish()
+    for other in others { await other.begin() }
+    let before = SliceClock.now
+    let waiting = Task { await work.end(work.beginWait()) }
+    // Leases that last too long are passed on.
+    while !seats.isCrowded, !work.isSeated { await Task.yield() }
+    for other in others { other.finish() }
+    await waiting.value
+    #expect(work.turn.nanoseconds >= before)
+  }
+
   @Test func workOnAThreadIsChargedToWhoAsks() async throws {
     let threads = ThreadPool(name: "paid")
     let time = try await request(of: ProcessorAccount(), in: seats) { work in
