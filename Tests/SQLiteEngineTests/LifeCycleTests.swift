@@ -134,7 +134,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let engine = try await FileEngine.open(directory: directory.path)
     let manager = DatabaseManager(
-      engine: engine, maximumOpen: 8, now: { Timestamp(milliseconds: 1) })
+      engine: engine, maximumOpen: 8, leaseWaitSeconds: 3_600,
+      now: { Timestamp(milliseconds: 1) })
     let count = repetitions(300, nightly: 2_000)
     let id = try DocumentID("a")
     for round in 0..<2 {
