@@ -42,8 +42,9 @@ struct ServerAddress: Sendable {
       + "HttpOnly; SameSite=Strict" + secure
   }
 
-  /// The field that removes the cookie from a browser.
-  static let cookieRemoval: HTTPFields = [
-    .setCookie: "\(SentCredentials.cookieName)=; Path=/; Max-Age=0"
-  ]
+  /// The fields that remove the cookies from a browser or an app, which else sends the ended one before a later one.
+  static let cookieRemoval = HTTPFields(
+    [SentCredentials.cookieName, SentCredentials.liteCookieName].map {
+      HTTPField(name: .setCookie, value: "\($0)=; Path=/; Max-Age=0")
+    })
 }
