@@ -114,7 +114,7 @@ struct RequestLimitStateMachine {
 
   private mutating func refuse() {
     isRefusing = true
-    closes = isStream || last?.isLast == true
+    closes = closes || isStream || last?.isLast == true
   }
 
   private mutating func append(_ request: OutstandingRequest) -> RequestReservation {

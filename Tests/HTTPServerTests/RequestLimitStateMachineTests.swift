@@ -301,6 +301,10 @@ import Testing
     #expect(kept == .none && cut == .cut)
     #expect(new.due == start + limits.stop)
     #expect(answers(&new))
+    // So is one that gets no slot: its refusal says that the connection closes.
+    var refused = machine(Admission(atOnce: 0))
+    _ = refused.stop(at: start)
+    #expect(!begins(Self.request(), &refused) && refused.closes)
   }
 
   @Test func connectionThatIsGoneGivesAllBack() {
