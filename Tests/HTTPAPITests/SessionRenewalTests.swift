@@ -58,15 +58,16 @@ import Testing
     }
   }
 
-  @Test func aCookieIsRenewedAsACookieAndNoScriptGetsTheToken() async throws {
+  @Test(arguments: [SentCredentials.cookieName, SentCredentials.liteCookieName])
+  func aCookieIsRenewedAsACookieAndNoScriptGetsTheToken(name: String) async throws {
     try await APIFixture.open(origins: ["https://app.example"]) { api in
       let set = try #require(try await api.signUp("anna").headers[.setCookie])
-      let headers: HTTPFields = [
-        .cookie: String(set.prefix { $0 != ";" }), .origin: "https://app.example",
-      ]
+      let token = set.prefix { $0 != ";" }.drop { $0 != "=" }
+      let headers: HTTPFields = [.cookie: name + token, .origin: "https://app.example"]
       api.clock.advance(seconds: Self.day)
       let reply = try await api.call(.get, "/v1/bookmarks", headers: headers)
       let renewed = try #require(reply.headers[.setCookie])
+      #expect(renewed.hasPrefix(name + "="))
       #expect(renewed.contains("; HttpOnly") && renewed.contains("; Max-Age=1209600"))
       #expect(reply.headers[.renewedToken] == nil)
       #expect(reply.headers[.cacheControl] == "private, no-store")

@@ -19,7 +19,7 @@ struct Authentication: Sendable {
     if let token = LiteProtocol.token(among: WebSocketHandshake.protocols(call)) {
       return try await accounts.authenticate(bearer: token)
     }
-    guard let token = call[.cookie].flatMap(SentCredentials.cookie) else { return nil }
+    guard let token = call[.cookie].flatMap(SentCredentials.cookie)?.token else { return nil }
     if isOptional, Self.needsOrigin(call), call[.origin] == nil { return nil }
     try checkOrigin(call)
     do {

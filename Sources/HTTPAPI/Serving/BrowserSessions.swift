@@ -51,9 +51,8 @@ struct BrowserSessions: Sendable {
   /// The person of a page's cookie; nil without a cookie, if its session has ended, and for a client that is no browser.
   /// ``Authentication/takesCookie(_:isRequired:)`` has allowed the page's origin.
   private func cookiePerson(_ call: Call) async throws -> (token: String, person: Principal)? {
-    guard call[.origin] != nil, let token = call[.cookie].flatMap(SentCredentials.cookie) else {
-      return nil
-    }
+    guard call[.origin] != nil, let token = call[.cookie].flatMap(SentCredentials.cookie)?.token
+    else { return nil }
     do {
       return (token, try await accounts.authenticate(bearer: token))
     } catch {

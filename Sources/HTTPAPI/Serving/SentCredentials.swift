@@ -29,12 +29,12 @@ enum SentCredentials: Sendable {
     }
   }
 
-  /// The session's token in a `Cookie` field; nil if it has none.
-  static func cookie(_ field: String) -> String? {
+  /// The session's token in a `Cookie` field, and its name there; nil if it has none.
+  static func cookie(_ field: String) -> (name: String, token: String)? {
     for pair in field.utf8.split(separator: UInt8(ascii: ";")) {
       let text = String(decoding: pair, as: UTF8.self).trimmingSpaces
       for name in [cookieName, liteCookieName] where text.utf8.starts(with: (name + "=").utf8) {
-        return String(Substring(text.utf8.dropFirst(name.utf8.count + 1)))
+        return (name, String(Substring(text.utf8.dropFirst(name.utf8.count + 1))))
       }
     }
     return nil

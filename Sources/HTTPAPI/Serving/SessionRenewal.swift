@@ -31,7 +31,8 @@ struct SessionRenewal: Sendable {
   func add(_ token: IssuedToken, to fields: inout HTTPFields, answering call: Call) {
     // Who sent a cookie may be a page, whose scripts must not get the token.
     if call[.authorization] == nil {
-      fields[.setCookie] = address.cookie(token)
+      let sent = call[.cookie].flatMap(SentCredentials.cookie)
+      fields[.setCookie] = address.cookie(token, named: sent?.name ?? SentCredentials.cookieName)
     } else {
       fields[.renewedToken] = token.token.exposed
     }
