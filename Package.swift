@@ -384,7 +384,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
       ]),
     readers("HTTPServer", ["CZlib", "Scheduling"], ["GzipReader", "GzipWriter"]),
     readers(
-      "HTTPAPI", ["JSON", "Accounts", httpTypes],
+      "HTTPAPI", ["JSON", "Documents", "Accounts", httpTypes],
       ["Errors/Problem"]
         + ["QueryParameters", "RequestTarget", "SentCredentials"]
         .map { "Serving/" + $0 }),
