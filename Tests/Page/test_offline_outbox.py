@@ -87,6 +87,7 @@ def test_a_list_whose_answer_was_lost_is_made_once(browsers, service):
     sign_up(browser)
     browser = restarted(browsers, browser)
     # What the stream of changes has begun to fetch after the start is over then; nothing may be sent before it.
+    browser.until("return client.sync.live")
     time.sleep(2)
     browser.settled()
     service.pause()
