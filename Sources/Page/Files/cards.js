@@ -72,10 +72,10 @@ export async function renewKeepButtons() {
 
 /**
  * @param {object} hotel
- * @param {{kept?: boolean, level?: string, signs?: Node[], words?: Node[], photos?: Node[], end?: Node[], keep?: boolean}}
+ * @param {{kept?: boolean, signs?: Node[], words?: Node[], photos?: Node[], end?: Node[], keep?: boolean}}
  *   [options] `signs` are above the name, `words` are the user's own, `end` are buttons below.
  */
-export function card(hotel, { kept = false, signs = [], words = [], photos = [], end = [], keep = true, level = "h3" } = {}) {
+export function card(hotel, { kept = false, signs = [], words = [], photos = [], end = [], keep = true } = {}) {
   const name = nameOf(hotel), place = placeOf(hotel), amenities = amenitiesOf(hotel)
   const distance = typeof hotel.distance === "number" ? t.away(kilometres.format(hotel.distance)) : ""
   return h("li.hotel", { "data-id": hotel.id },
@@ -83,7 +83,7 @@ export function card(hotel, { kept = false, signs = [], words = [], photos = [],
     keep ? keepButton(hotel, kept) : null,
     h("div.text",
       signs.length ? h("p.row", signs) : null,
-      h(level, { dir: "auto" }, h("a", { href: `/hotels/${segment(hotel.id)}` }, name)),
+      h("h2", { dir: "auto" }, h("a", { href: `/hotels/${segment(hotel.id)}` }, name)),
       h("p.place", { dir: "auto" }, [place, distance].filter(Boolean).join(" · ") || t.somewhere),
       text(hotel.description) ? h("p.about", { dir: "auto" }, text(hotel.description)) : null,
       amenities.length ? chips(amenities, chipsShown) : null, words,

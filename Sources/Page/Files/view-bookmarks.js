@@ -132,7 +132,7 @@ function bookmarkCard(bookmark, here) {
   const hotel = { ...bookmark.hotel, id: bookmark.id }, { note, tags } = annotation(hotel), name = nameOf(hotel)
   if (here && pointOf(hotel)) hotel.distance = distance(here, hotel)
   return card(hotel, {
-    kept: true, level: "h2",
+    kept: true,
     signs: bookmark.pending ? [waits(bookmark)] : [],
     words: [tags.length ? h("ul.chips", { "aria-label": t.yourTags }, tags.map(tag => h("li.mine", tag))) : null, note ? h("p.mine", { dir: "auto" }, note) : null],
     end: [h("button", { "aria-label": t.noteOn(name), onclick: () => annotate(bookmark) }, note || tags.length ? t.editNote : t.addNote),

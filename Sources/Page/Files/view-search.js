@@ -73,7 +73,7 @@ export async function show({ query }, signal) {
 
   function put(answer) {
     next = answer.next
-    results.append(...answer.hotels.map(hotel => card(hotel, { kept: hotel.bookmarked, level: "h2" })))
+    results.append(...answer.hotels.map(hotel => card(hotel, { kept: hotel.bookmarked })))
     refill(more, ...(next === undefined ? [] : [h("button", { onclick: further }, t.moreHotels)]))
   }
 
@@ -183,6 +183,8 @@ export async function show({ query }, signal) {
     for (const option of sort.options) option.hidden = sorts.length > 0 && option.value !== "" && !sorts.includes(option.value)
     near.hidden = sort.querySelector("[value=distance]").hidden
   })
-  await Promise.race([begin({ pages: state.pages }), new Promise(done => setTimeout(done, 120))])
+  const all = begin({ pages: state.pages })
+  // To go back to a place, all of the page must be there.
+  await (history.state?.scroll ? all : Promise.race([all, new Promise(done => setTimeout(done, 120))]))
   return { title: "Hotel Bookmarks", place: "search", node }
 }
