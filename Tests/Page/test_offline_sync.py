@@ -306,6 +306,7 @@ def test_a_users_changes_wait_when_another_logs_in_without_the_module(browsers, 
     browser = browsers().open()
     browser.settled()
     sign_up(browser)
+    browser.settled()
     service.call("POST", "/v1/users", json={"username": "eve", "password": "correct horse"})
     browser.run("await client.setMode('manual'); await client.bookmark(args.hotel)", hotel=browser.run(FIRST))
     browser.run("""
