@@ -18,14 +18,11 @@ enum ConnectedVersions {
   private static let attempts = 10
   private static let pause: UInt32 = 100_000
 
-  private static let share = Statement(
-    "share_version", "SELECT count(pg_advisory_lock_shared(\(key))) \(table)")
+  private static let share = Statement("SELECT count(pg_advisory_lock_shared(\(key))) \(table)")
   private static let giveBack = Statement(
-    "give_version_back", "SELECT count(pg_advisory_unlock_shared(\(key))) \(table)")
-  private static let own = Statement(
-    "own_version", "SELECT pg_try_advisory_xact_lock(\(key)) \(table)")
+    "SELECT count(pg_advisory_unlock_shared(\(key))) \(table)")
+  private static let own = Statement("SELECT pg_try_advisory_xact_lock(\(key)) \(table)")
   private static let holders = Statement(
-    "version_holders",
     """
     SELECT count(DISTINCT l.pid) FROM pg_locks l, pg_class c
     WHERE c.oid = to_regclass('schema_version') AND l.locktype = 'advisory' AND l.granted

@@ -18,7 +18,7 @@ final class Connection {
 
   /// The kind of an answer that is due.
   private enum Expected {
-    case preparation(String)
+    case preparation(of: String, as: String)
     case rows
     case sync
   }
@@ -32,8 +32,10 @@ final class Connection {
   let notices: Notices
   /// The server's timeline when the connection was made; see ``NewestTimeline``. 0 if it was not asked.
   var timeline: Int64 = 0
-  /// The names of the statements that are prepared on this connection.
-  private var prepared: Set<String> = []
+  /// The names of the statements that are prepared on this connection, by their SQL.
+  private var prepared: [String: String] = [:]
+  /// How many statements were sent to be prepared; it makes their names.
+  private var preparations = 0
   /// Answers to ``runLater(_:)`` that are not read yet. They are read before the answers to the next statements.
   private var owed: [Expected] = []
   /// The answers to ``begin(_:)`` that are due.
@@ -184,7 +186,7 @@ final class Connection {
   /// Runs a statement that is used only once, such as `CREATE TABLE`.
   @discardableResult
   func execute(_ sql: String) throws -> Rows {
-    let found = try run([Call(Statement("", sql))])
+    let found = try run([Call(Statement(once: sql))])
     return found[0]
   }
 
@@ -224,13 +226,16 @@ final class Connection {
   /// - Returns: the answers that are due, in order.
   private func send(_ calls: [Call]) throws -> [Expected] {
     var expected: [Expected] = []
-    var new: Set<String> = []
+    var new: [String: String] = [:]
     for call in calls {
-      let name = "\(call.statement.name)"
+      let sql = call.statement.sql
       // A statement without a name is prepared for this call only.
-      if name.isEmpty || !prepared.contains(name) && new.insert(name).inserted {
-        guard PQsendPrepare(handle, name, call.statement.sql, 0, nil) == 1 else { throw lost() }
-        expected.append(.preparation(name))
+      let known = call.statement.isKept ? prepared[sql] ?? new[sql] : ""
+      let name = known ?? "s\(preparations)"
+      if known?.isEmpty ?? true {
+        guard PQsendPrepare(handle, name, sql, 0, nil) == 1 else { throw lost() }
+        expected.append(.preparation(of: sql, as: name))
+        (new[sql], preparations) = (name, preparations + 1)
       }
       guard send(call, name) else { throw lost() }
       expected.append(.rows)
@@ -276,8 +281,9 @@ final class Connection {
       } else if case .rows = answer, status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK {
         found.append(Rows(result))
       } else {
-        if case .preparation(let name) = answer, !name.isEmpty, status == PGRES_COMMAND_OK {
-          prepared.insert(name)
+        if case .preparation(let sql, let name) = answer, !name.isEmpty, status == PGRES_COMMAND_OK
+        {
+          prepared[sql] = name
         }
         PQclear(result)
       }

@@ -236,7 +236,6 @@ enum ServerChecks {
   static let oldestVersion: Int64 = 14
 
   private static let state = Statement(
-    "state",
     """
     SELECT current_setting('server_version_num')::int8, convert_to(current_setting('server_encoding'), 'UTF8'),
       pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on',
@@ -247,7 +246,6 @@ enum ServerChecks {
   /// Turns `synchronous_commit` on if it is `off`: a commit that is answered before it is on the disk would be lost in
   /// a power failure. This corresponds to SQLite's `synchronous=FULL`.
   private static let durability = Statement(
-    "durability",
     """
     SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') = 'off'
@@ -255,20 +253,18 @@ enum ServerChecks {
 
   /// Limits how long a writer waits for another node's transaction on the same store: 7 seconds, less than
   /// ``Connection/longestSilence``.
-  private static let lockTimeout = Statement(
-    "lock_timeout", "SELECT set_config('lock_timeout', '7s', false)")
+  private static let lockTimeout = Statement("SELECT set_config('lock_timeout', '7s', false)")
 
   /// Limits how long a node that stops within a transaction can block a store: 5 seconds. The server then ends the
   /// session.
   private static let idleTimeout = Statement(
-    "idle_timeout", "SELECT set_config('idle_in_transaction_session_timeout', '5s', false)")
+    "SELECT set_config('idle_in_transaction_session_timeout', '5s', false)")
 
   /// Lets the server plan each statement once for all values, and with indexes only. Every statement searches in an
   /// index, which costs less than to plan it for its values. A sequential scan is planned for a table that is small, and
   /// used when it is large. A bitmap scan visits all dead versions of a document that is written often; an index scan
   /// marks them, and the next one passes them over.
   private static let planning = Statement(
-    "planning",
     """
     SELECT set_config('plan_cache_mode', 'force_generic_plan', false),
       set_config('enable_bitmapscan', 'off', false), set_config('enable_seqscan', 'off', false)

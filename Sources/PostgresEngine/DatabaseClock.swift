@@ -39,7 +39,7 @@ package final class DatabaseClock: Sendable {
 
 extension Statement {
   /// The database's time in milliseconds since 1970.
-  static let time = Statement("time", "SELECT \(sqlTime)")
+  static let time = Statement("SELECT \(sqlTime)")
   /// The SQL expression for this time.
   static let sqlTime = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
 }

@@ -21,18 +21,16 @@ enum ErasureLog {
   private static func list(_ keys: [String]) -> Value { .list(keys.map { Array($0.utf8) }) }
 
   private static let lock = Statement(
-    "lock_erasures",
     """
     SELECT count(pg_advisory_xact_lock(hash)) FROM (
       SELECT DISTINCT hashtextextended(encode(key, 'hex'), 0) AS hash
       FROM unnest($1::bytea[]) AS key ORDER BY hash) AS hashes
     """)
-  private static let find = Statement("find_erasure", "SELECT 1 FROM erasures WHERE key = $1")
+  private static let find = Statement("SELECT 1 FROM erasures WHERE key = $1")
   private static let insert = Statement(
-    "insert_erasures",
     "INSERT INTO erasures SELECT unnest($1::bytea[]) ON CONFLICT DO NOTHING")
   private static let remove = Statement(
-    "", "DELETE FROM erasures WHERE key IN (SELECT unnest($1::bytea[]))")
+    once: "DELETE FROM erasures WHERE key IN (SELECT unnest($1::bytea[]))")
   private static let list = Statement(
-    "list_erasures", "SELECT key FROM erasures WHERE key > $1 ORDER BY key LIMIT $2")
+    "SELECT key FROM erasures WHERE key > $1 ORDER BY key LIMIT $2")
 }

@@ -94,7 +94,6 @@ final class InlineRead: RowSource {
 
   /// Long values are NULL.
   private static let documentWithStore = Statement(
-    "document_with_store",
     """
     SELECT \(StoreRow.columns), \(StoredDocument.columns),
       CASE WHEN octet_length(d.body) + coalesce(octet_length(d.tree), 0)
@@ -103,7 +102,6 @@ final class InlineRead: RowSource {
     FROM stores s LEFT JOIN documents d ON d.store = s.number AND d.id = $2 WHERE s.number = $1
     """)
   private static let localWithStore = Statement(
-    "local_with_store",
     """
     SELECT \(StoreRow.columns), l.revision, l.expires, l.checksum,
       CASE WHEN octet_length(l.body) <= \(SharedReads.longestRow) THEN l.body END

@@ -115,15 +115,13 @@ extension NameRow {
   }
 
   private static let find = Statement(
-    "find_name", "SELECT number, epoch, state, checksum FROM names WHERE key = $1")
+    "SELECT number, epoch, state, checksum FROM names WHERE key = $1")
   private static let insert = Statement(
-    "insert_name",
     """
     INSERT INTO names AS n(key, number, epoch, state, checksum) VALUES ($1, $2, $3, $4, $5)
     \(replacingErased)
     """)
   private static let insertUnlessErased = Statement(
-    "insert_name_unless_erased",
     """
     INSERT INTO names AS n(key, number, epoch, state, checksum)
     SELECT $1::bytea, $2::int8, $3::bytea, $4::int8, $5::int8
@@ -137,12 +135,10 @@ extension NameRow {
     WHERE n.state = 2
     """
   private static let replace = Statement(
-    "replace_name",
     "UPDATE names SET epoch = $3, state = $4, checksum = $5 WHERE key = $1 AND number = $2")
   private static let replaceAll = Statement(
-    "", "UPDATE names SET number = $2, epoch = $3, state = $4, checksum = $5 WHERE key = $1")
+    once: "UPDATE names SET number = $2, epoch = $3, state = $4, checksum = $5 WHERE key = $1")
   private static let list = Statement(
-    "list_names",
     """
     SELECT key FROM names
     WHERE key >= $1 AND key < $2 AND key > $3 AND (state <= $4 OR state > 2)

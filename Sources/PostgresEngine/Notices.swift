@@ -117,8 +117,8 @@ final class NoticeSender: Sendable {
   }
 
   private static let withoutWaiting = Statement(
-    "without_waiting", "SELECT set_config('synchronous_commit', 'off', true)")
-  private static let notify = Statement("notify", "SELECT pg_notify($1, $2)")
+    "SELECT set_config('synchronous_commit', 'off', true)")
+  private static let notify = Statement("SELECT pg_notify($1, $2)")
 }
 
 /// Receives the other nodes' notices, on a thread of its own.

@@ -178,12 +178,11 @@ extension PostgresDatabase {
     ("documents", "id"),
   ].map { table, key in
     Statement(
-      "",
-      """
-      DELETE FROM \(table) WHERE store = $1
-        AND (\(key)) IN (SELECT \(key) FROM \(table) WHERE store = $1 LIMIT $2)
-      """)
+      once: """
+        DELETE FROM \(table) WHERE store = $1
+          AND (\(key)) IN (SELECT \(key) FROM \(table) WHERE store = $1 LIMIT $2)
+        """)
   }
   private static let forget = Statement(
-    "forget_store", "DELETE FROM stores WHERE number = $1 AND last_sequence = 0")
+    "DELETE FROM stores WHERE number = $1 AND last_sequence = 0")
 }

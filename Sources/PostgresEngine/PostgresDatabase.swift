@@ -322,7 +322,6 @@ package final class PostgresDatabase: StorageEngine {
   /// How long the readiness check waits for its commit, in milliseconds.
   private static let longestTouch: Int32 = 1_000
   private static let touch = Statement(
-    "touch",
     """
     UPDATE stores SET changed = changed + 1 WHERE number = 0
     RETURNING \(Statement.sqlTime), \(isOnOneDiskNow)
@@ -333,13 +332,11 @@ package final class PostgresDatabase: StorageEngine {
       OR current_setting('synchronous_commit') IN ('off', 'local', 'remote_write'))
     """
   private static let positionsOfNames = Statement(
-    "positions_of_names",
     """
     SELECT n.key, s.epoch, s.written + s.last_sequence
     FROM names n JOIN stores s ON s.number = n.number WHERE n.key = ANY($1) AND n.state = 0
     """)
   private static let rowsOfNames = Statement(
-    "rows_of_names",
     """
     SELECT \(StoreRow.columns), n.key FROM names n JOIN stores s ON s.number = n.number
     WHERE n.key = ANY($1) AND n.state = 0

@@ -141,8 +141,8 @@ extension PostgresView {
       startID, .integer(rowsAtOnce), .bytes(end), .text(range.descending ? range.id : ""))
   }
 
-  private static let localsUp = Statement("locals_up", locals("id"))
-  private static let localsDown = Statement("locals_down", locals("id DESC"))
+  private static let localsUp = Statement(locals("id"))
+  private static let localsDown = Statement(locals("id DESC"))
 
   private static func locals(_ order: String) -> String {
     """
@@ -152,27 +152,24 @@ extension PostgresView {
   }
 
   private static let localUsage = Statement(
-    "local_usage",
     """
     SELECT count(*), coalesce(sum(length(body)), 0)::int8 FROM locals
     WHERE store = $1 AND id >= $2 AND id < $3 AND (expires IS NULL OR expires > $4)
     """)
   private static let expired = Statement(
-    "expired_locals",
     """
     SELECT id FROM locals WHERE store = $1 AND expires IS NOT NULL AND expires <= $2 LIMIT $3
     """)
   private static let indexByName = Statement(
-    "index", "SELECT number, sequence, checksum FROM indexes WHERE store = $1 AND name = $2")
+    "SELECT number, sequence, checksum FROM indexes WHERE store = $1 AND name = $2")
   private static let indexNames = Statement(
-    "index_names", "SELECT name FROM indexes WHERE store = $1 ORDER BY name")
+    "SELECT name FROM indexes WHERE store = $1 ORDER BY name")
 
-  private static let entriesUp = Statement("entries_up", entries("key, id"))
-  private static let entriesDown = Statement("entries_down", entries("key DESC, id DESC"))
-  private static let entriesUpTo = Statement(
-    "entries_up_to", entries("key, id", "AND (key, id) < ($6, $7)"))
+  private static let entriesUp = Statement(entries("key, id"))
+  private static let entriesDown = Statement(entries("key DESC, id DESC"))
+  private static let entriesUpTo = Statement(entries("key, id", "AND (key, id) < ($6, $7)"))
   private static let entriesDownTo = Statement(
-    "entries_down_to", entries("key DESC, id DESC", "AND (key, id) < ($6, $7)"))
+    entries("key DESC, id DESC", "AND (key, id) < ($6, $7)"))
 
   private static func entries(_ order: String, _ end: String = "") -> String {
     """

@@ -108,8 +108,8 @@ extension PostgresView {
     try source.rows(call).all.map { try StoredDocument($0, in: store).change }
   }
 
-  private static let upwards = Statement("documents_up", walk("ORDER BY d.id"))
-  private static let downwards = Statement("documents_down", walk("ORDER BY d.id DESC"))
+  private static let upwards = Statement(walk("ORDER BY d.id"))
+  private static let downwards = Statement(walk("ORDER BY d.id DESC"))
 
   private static func walk(_ order: String) -> String {
     """
@@ -120,19 +120,16 @@ extension PostgresView {
   }
 
   private static let changesAfter = Statement(
-    "changes_after",
     """
     SELECT \(StoredDocument.columns) FROM documents d WHERE d.store = $1 AND d.sequence > $2
     ORDER BY d.sequence LIMIT $3
     """)
   private static let changesUpTo = Statement(
-    "changes_up_to",
     """
     SELECT \(StoredDocument.columns) FROM documents d WHERE d.store = $1 AND d.sequence <= $2
     ORDER BY d.sequence DESC LIMIT $3
     """)
   private static let changesOfType = Statement(
-    "changes_of_type",
     """
     SELECT \(StoredDocument.columns) FROM documents d
     WHERE d.store = $1 AND substring(d.type from 1 for 256) = substring($2::bytea from 1 for 256)
@@ -140,16 +137,15 @@ extension PostgresView {
     ORDER BY d.sequence LIMIT $4
     """)
   private static let changedAfter = Statement(
-    "changed_after",
     """
     SELECT \(StoredDocument.columns), d.body FROM documents d
     WHERE d.store = $1 AND d.sequence > $2 ORDER BY d.sequence LIMIT $3
     """)
   private static let countAfter = Statement(
-    "count_after", "SELECT count(*) FROM documents WHERE store = $1 AND sequence > $2")
+    "SELECT count(*) FROM documents WHERE store = $1 AND sequence > $2")
 
-  private static let countUpwards = Statement("count_up", count("id", last: "id DESC"))
-  private static let countDownwards = Statement("count_down", count("id DESC", last: "id"))
+  private static let countUpwards = Statement(count("id", last: "id DESC"))
+  private static let countDownwards = Statement(count("id DESC", last: "id"))
 
   /// Counts the ids among the first `$5` of the range and those of them that are wanted, and selects the last id.
   private static func count(_ order: String, last: String) -> String {

@@ -88,31 +88,25 @@ struct PostgresView: RowView {
   }
 
   private static let documentByID = Statement(
-    "document",
     "SELECT \(StoredDocument.columns), d.body FROM documents d WHERE d.store = $1 AND d.id = $2")
   private static let treeByID = Statement(
-    "tree",
     "SELECT \(StoredDocument.columns), d.tree FROM documents d WHERE d.store = $1 AND d.id = $2")
   private static let headByID = Statement(
-    "head", "SELECT \(StoredDocument.columns) FROM documents d WHERE d.store = $1 AND d.id = $2")
+    "SELECT \(StoredDocument.columns) FROM documents d WHERE d.store = $1 AND d.id = $2")
   /// A document with body, tree and arrival.
   static let wholeByID = Statement(
-    "whole",
     """
     SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
     WHERE d.store = $1 AND d.id = $2
     """)
   private static let arrivalOfBody = Statement(
-    "body_arrival",
     """
     SELECT arrival FROM bodies
     WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4
     """)
   private static let digests = Statement(
-    "body_digests",
     "SELECT digest FROM bodies WHERE store = $1 AND first = $2 AND generation = $3")
   private static let bodyBytes = Statement(
-    "body_bytes",
     """
     SELECT coalesce(sum(length(body)), 0)::int8 FROM bodies WHERE store = $1 AND first = $2
     """)

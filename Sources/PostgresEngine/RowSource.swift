@@ -72,19 +72,17 @@ extension RowSource {
 
 extension Statement {
   fileprivate static let piecesByFirst = Statement(
-    "pieces",
     """
     SELECT first, generation, checksum, readable(revisions) FROM histories
     WHERE store = $1 AND first = ANY($2) ORDER BY first, generation
     """)
   fileprivate static let bodyOfRevision = Statement(
-    "body",
     """
     SELECT body_checksum, body, arrival FROM bodies
     WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4
     """)
   fileprivate static let localByID = Statement(
-    "local", "SELECT revision, expires, checksum, body FROM locals WHERE store = $1 AND id = $2")
+    "SELECT revision, expires, checksum, body FROM locals WHERE store = $1 AND id = $2")
 }
 
 extension StoreRow {

@@ -105,19 +105,16 @@ enum Schema {
   static let steps: [[String]] = []
 
   private static let makeVersion = Statement(
-    "make_version",
     """
     CREATE TABLE IF NOT EXISTS schema_version(
       one bigint PRIMARY KEY CHECK (one = 1), version bigint NOT NULL)
     """)
   private static let beginVersion = Statement(
-    "begin_version", "INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING")
+    "INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING")
   private static let lockVersion = Statement(
-    "lock_version", "SELECT version FROM schema_version WHERE one = 1 FOR UPDATE")
-  static let readVersion = Statement(
-    "read_version", "SELECT version FROM schema_version WHERE one = 1")
-  private static let setVersion = Statement(
-    "set_version", "UPDATE schema_version SET version = $1 WHERE one = 1")
+    "SELECT version FROM schema_version WHERE one = 1 FOR UPDATE")
+  static let readVersion = Statement("SELECT version FROM schema_version WHERE one = 1")
+  private static let setVersion = Statement("UPDATE schema_version SET version = $1 WHERE one = 1")
 
   /// Why a database of a version can't be used; nil for a known version.
   static func refusal(of found: Int64) -> ServiceError? {
@@ -159,14 +156,13 @@ enum Schema {
 extension Statement {
   /// Begins a transaction in which each statement sees what was committed before it began. A transaction that has the
   /// lock on a store's row therefore sees the latest state of the store.
-  static let begin = Statement("begin", "BEGIN ISOLATION LEVEL READ COMMITTED")
+  static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED")
   /// Begins a transaction for reads. All its statements see the same state.
-  static let beginReading = Statement(
-    "begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+  static let beginReading = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
   /// Makes the transaction's writes durable.
-  static let commit = Statement("commit", "COMMIT")
+  static let commit = Statement("COMMIT")
   /// Undoes the transaction's writes.
-  static let rollback = Statement("rollback", "ROLLBACK")
+  static let rollback = Statement("ROLLBACK")
   /// Makes the server plan the session's statements again at their next use.
-  static let forgetPlans = Statement("forget_plans", "DISCARD PLANS")
+  static let forgetPlans = Statement("DISCARD PLANS")
 }

@@ -8,8 +8,8 @@ enum SessionCheck {
   /// How often a host is tried. A pooler may use its sessions in any order.
   private static let attempts = 3
 
-  private static let process = Statement("", "SELECT pg_backend_pid()::int8")
-  private static let begin = Statement("", "BEGIN")
+  private static let process = Statement(once: "SELECT pg_backend_pid()::int8")
+  private static let begin = Statement(once: "BEGIN")
 
   /// - Throws: `unavailable` if a host's answers come from shared sessions. Hosts that don't answer are left out.
   static func requireOwnSessions(at address: DatabaseAddress) async throws {

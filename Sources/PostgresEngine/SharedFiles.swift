@@ -83,18 +83,14 @@ extension PostgresDatabase {
     return checksum
   }
 
-  private static let findFile = Statement(
-    "find_file", "SELECT version, pieces FROM files WHERE name = $1")
+  private static let findFile = Statement("SELECT version, pieces FROM files WHERE name = $1")
   private static let findPiece = Statement(
-    "find_piece",
     "SELECT bytes, checksum FROM pieces WHERE name = $1 AND version = $2 AND piece = $3")
   private static let addPiece = Statement(
-    "add_piece",
     """
     INSERT INTO pieces VALUES ($1, $2, $3, $4, $5, \(Statement.sqlTime)) ON CONFLICT DO NOTHING
     """)
   private static let setFile = Statement(
-    "set_file",
     """
     WITH former AS (SELECT version FROM files WHERE name = $1 FOR UPDATE),
       removed AS (
@@ -105,7 +101,6 @@ extension PostgresDatabase {
     """)
   /// Removes what writers left a day ago or earlier without finishing.
   private static let removeAbandoned = Statement(
-    "remove_abandoned",
     """
     DELETE FROM pieces p WHERE p.name = $1 AND p.written < \(Statement.sqlTime) - 86400000
       AND NOT EXISTS (SELECT FROM files f WHERE f.name = p.name AND f.version = p.version)

@@ -1,25 +1,23 @@
-/// A statement with constant SQL. Each connection prepares it once under its name, when it is first used.
+/// A statement with constant SQL. Each connection prepares it once, when it is first used.
 struct Statement: Sendable {
-  /// The name of the prepared statement. Each SQL text has its own name; an empty name means that the statement is not
-  /// kept.
-  let name: StaticString
   /// The SQL text, with `$1`, `$2` and so on for the values.
   let sql: String
+  /// Whether a connection keeps the prepared statement.
+  var isKept = true
 
-  /// Creates a statement.
+  /// Creates a statement that connections keep.
   /// - Parameter sql: a constant, which never contains anything that a client sent.
-  init(_ name: StaticString, _ sql: String) {
-    self.name = name
-    self.sql = sql
-  }
+  init(_ sql: String) { self.sql = sql }
+
+  /// Creates a statement that is prepared for each call anew.
+  init(once sql: String) { (self.sql, isKept) = (sql, false) }
 
   /// Creates the statement that inserts a row, or replaces the other columns of the row that has its key. The values are
   /// in the order of the columns, those of the key first.
-  init(_ name: StaticString, into table: String, key: [String], _ others: [String]) {
+  init(into table: String, key: [String], _ others: [String]) {
     func list(_ parts: [String]) -> String { parts.joined(separator: ", ") }
     let columns = key + others
     self.init(
-      name,
       """
       INSERT INTO \(table)(\(list(columns))) VALUES (\(list(columns.indices.map { "$\($0 + 1)" })))
       ON CONFLICT (\(list(key))) DO UPDATE SET \(list(others.map { "\($0) = excluded.\($0)" }))

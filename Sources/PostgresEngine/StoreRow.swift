@@ -69,7 +69,6 @@ struct StoreRow: Sendable {
   }
 
   private static let update = Statement(
-    "update_store",
     """
     UPDATE stores SET key = $2, epoch = $3, last_sequence = $4, newest = $5, live = $6, deleted = $7,
       bytes = $8, kept = $9, is_erased = $10, written = $11, changed = $12, checksum = $13,
@@ -77,7 +76,6 @@ struct StoreRow: Sendable {
     WHERE number = $1
     """)
   private static let insert = Statement(
-    "insert_store",
     """
     INSERT INTO stores VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
     ON CONFLICT DO NOTHING
@@ -98,8 +96,7 @@ struct StoreRow: Sendable {
   }
 
   /// Finds the row and locks it until the transaction ends.
-  static let lock = Statement(
-    "lock_store", "SELECT \(columns) FROM stores s WHERE s.number = $1 FOR UPDATE")
+  static let lock = Statement("SELECT \(columns) FROM stores s WHERE s.number = $1 FOR UPDATE")
   /// Finds the row.
-  static let find = Statement("find_store", "SELECT \(columns) FROM stores s WHERE s.number = $1")
+  static let find = Statement("SELECT \(columns) FROM stores s WHERE s.number = $1")
 }

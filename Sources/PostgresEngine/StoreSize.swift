@@ -28,7 +28,6 @@ final class StoreSize: Sendable {
 
   /// Reads the lengths of values without the values.
   private static let count = Statement(
-    "store_size",
     """
     SELECT (
       (SELECT coalesce(sum(length(id) + length(body) + coalesce(length(tree), 0) + $2::int8), 0)

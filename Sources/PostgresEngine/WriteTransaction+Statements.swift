@@ -11,7 +11,6 @@ extension WriteTransaction {
   // `LATERAL` and `LIMIT` make the server look up each id in the primary key. With `id = ANY($2)` it may read all rows of
   // the store by another index and compare their ids, because it expects few rows in each store.
   static let documentsByID = Statement(
-    "documents_by_id",
     """
     SELECT d.* FROM unnest($2::bytea[]) AS wanted(id) CROSS JOIN LATERAL (
       SELECT \(StoredDocument.columns), d.body, d.tree, d.arrival FROM documents d
@@ -20,7 +19,6 @@ extension WriteTransaction {
   /// The sizes of bodies from the winner's generation on, and of those that are too old after some edits: `$3` is
   /// ``BodySizes/firstKept(through:)``.
   static let bodySizesByID = Statement(
-    "some_body_sizes_by_id",
     """
     SELECT b.* FROM unnest($2::bytea[]) AS wanted(id)
     CROSS JOIN LATERAL (
@@ -35,49 +33,43 @@ extension WriteTransaction {
     """)
   private static let size = "b.first, b.generation, b.digest, length(b.body)::int8"
   static let bodySizesOfOne = Statement(
-    "body_sizes",
     """
     SELECT generation, digest, length(body)::int8 FROM bodies WHERE store = $1 AND first = $2
     """)
 
   fileprivate static let putDocument = Statement(
-    "put_document", into: "documents", key: ["store", "id"],
+    into: "documents", key: ["store", "id"],
     [
       "sequence", "first", "generation", "digest", "is_deleted", "type", "created", "updated",
       "body_checksum", "tree_checksum", "checksum", "body", "tree", "arrival",
     ])
-  static let removeDocument = Statement(
-    "remove_document", "DELETE FROM documents WHERE store = $1 AND id = $2")
+  static let removeDocument = Statement("DELETE FROM documents WHERE store = $1 AND id = $2")
   static let newest = Statement(
-    "newest", "SELECT coalesce(max(sequence), 0)::int8 FROM documents WHERE store = $1")
+    "SELECT coalesce(max(sequence), 0)::int8 FROM documents WHERE store = $1")
 
   fileprivate static let putBody = Statement(
-    "put_body", into: "bodies", key: ["store", "first", "generation", "digest"],
+    into: "bodies", key: ["store", "first", "generation", "digest"],
     ["body_checksum", "body", "arrival"])
   static let removeBody = Statement(
-    "remove_body",
     "DELETE FROM bodies WHERE store = $1 AND first = $2 AND generation = $3 AND digest = $4")
 
   fileprivate static let putPiece = Statement(
-    "put_piece", into: "histories", key: ["store", "first", "generation"],
+    into: "histories", key: ["store", "first", "generation"],
     ["checksum", "revisions"])
   static let removePiece = Statement(
-    "remove_piece", "DELETE FROM histories WHERE store = $1 AND first = $2 AND generation = $3")
+    "DELETE FROM histories WHERE store = $1 AND first = $2 AND generation = $3")
   static let removePieces = Statement(
-    "remove_pieces", "DELETE FROM histories WHERE store = $1 AND first = $2 AND generation < $3")
+    "DELETE FROM histories WHERE store = $1 AND first = $2 AND generation < $3")
 
   static let someLocals = Statement(
-    "some_locals",
     """
     SELECT revision, expires, checksum, body, id FROM locals WHERE store = $1 AND id = ANY($2)
     """)
   fileprivate static let putLocal = Statement(
-    "put_local", into: "locals", key: ["store", "id"],
+    into: "locals", key: ["store", "id"],
     ["revision", "expires", "checksum", "body"])
-  static let removeLocal = Statement(
-    "remove_local", "DELETE FROM locals WHERE store = $1 AND id = $2")
+  static let removeLocal = Statement("DELETE FROM locals WHERE store = $1 AND id = $2")
   static let removeExpired = Statement(
-    "remove_expired",
     """
     DELETE FROM locals WHERE store = $1 AND id = ANY(ARRAY(
       SELECT id FROM locals
@@ -85,15 +77,12 @@ extension WriteTransaction {
     """)
 
   static let putIndex = Statement(
-    "put_index", into: "indexes", key: ["store", "name"], ["number", "sequence", "checksum"])
-  static let removeIndex = Statement(
-    "remove_index", "DELETE FROM indexes WHERE store = $1 AND name = $2")
+    into: "indexes", key: ["store", "name"], ["number", "sequence", "checksum"])
+  static let removeIndex = Statement("DELETE FROM indexes WHERE store = $1 AND name = $2")
   static let newIndexNumber = Statement(
-    "new_index_number",
     "SELECT (coalesce(max(number), 0) + 1)::int8 FROM indexes WHERE store = $1")
 
   static let addEntries = Statement(
-    "add_entries",
     """
     INSERT INTO entries(store, number, key, id, checksum, content)
     SELECT $1, $2, e.key, e.id, e.checksum, e.content
@@ -102,23 +91,20 @@ extension WriteTransaction {
     """)
   // Looked up one by one: see ``documentsByID``.
   static let removeOfDocuments = Statement(
-    "remove_entries_of_some",
     """
     DELETE FROM entries WHERE (store, number, key, id) IN (
       SELECT e.* FROM unnest($3::bytea[]) AS wanted(id) CROSS JOIN LATERAL (
         SELECT store, number, key, id FROM entries
         WHERE store = $1 AND id = wanted.id AND number = $2 OFFSET 0) e)
     """)
-  static let removeEntries = Statement(
-    "remove_entries", "DELETE FROM entries WHERE store = $1 AND id = $2")
+  static let removeEntries = Statement("DELETE FROM entries WHERE store = $1 AND id = $2")
   static let removeSome = Statement(
-    "remove_some_entries",
     """
     DELETE FROM entries WHERE store = $1 AND number = $2 AND (key, id) IN (
       SELECT key, id FROM entries WHERE store = $1 AND number = $2 LIMIT $3)
     """)
   static let hasEntries = Statement(
-    "has_entries", "SELECT 1::int8 FROM entries WHERE store = $1 AND number = $2 LIMIT 1")
+    "SELECT 1::int8 FROM entries WHERE store = $1 AND number = $2 LIMIT 1")
 }
 
 /// The calls that write one row.

@@ -63,7 +63,7 @@ import Testing
   @Test func answerOfAFormerPrimaryIsNotUsed() throws {
     let address = try DatabaseFixture().address
     let connection = try address.connect()
-    try connection.begin([Call(Statement("", "SELECT 1::int8"))])
+    try connection.begin([Call(Statement(once: "SELECT 1::int8"))])
     #expect(address.servers.timeline.isNewest(connection.timeline + 1))
     #expect(!connection.isAlive)
     #expect(throws: PostgresError.self) { try connection.answers(within: 10_000) }

@@ -105,7 +105,7 @@ import Testing
     await threads.stop()
   }
 
-  private static let quotient = Statement("quotient", "SELECT $1::int8 / $2::int8")
+  private static let quotient = Statement("SELECT $1::int8 / $2::int8")
 
   /// Each pool has one connection for the account, and its other callers wait.
   @Test(.timeLimit(.minutes(1)))

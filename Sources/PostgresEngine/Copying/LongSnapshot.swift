@@ -6,7 +6,6 @@ import Stores
 struct LongSnapshot: Sendable {
   /// How long the transaction may wait for the next statement: a minute. Meanwhile the copy writes a page to a disk.
   private static let idleTimeout = Statement(
-    "long_idle_timeout",
     "SELECT set_config('idle_in_transaction_session_timeout', '60s', false)")
 
   private let session: Session

@@ -67,7 +67,7 @@ extension PostgresDatabase: CopyingEngine {
     }
   }
 
-  private static let forgetName = Statement("", "DELETE FROM names WHERE key = $1")
+  private static let forgetName = Statement(once: "DELETE FROM names WHERE key = $1")
   private static let forgetNames = Statement(
-    "forget_names", "DELETE FROM names WHERE key >= $1 AND key < $2 AND state = 2")
+    "DELETE FROM names WHERE key >= $1 AND key < $2 AND state = 2")
 }

@@ -35,9 +35,8 @@ extension PostgresDatabase {
     }
   }
 
-  private static let forgetMark = Statement("forget_mark", "DELETE FROM names WHERE key = $1")
+  private static let forgetMark = Statement("DELETE FROM names WHERE key = $1")
   private static let nodes = Statement(
-    "nodes",
     """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND convert_to(application_name, 'UTF8') = $1

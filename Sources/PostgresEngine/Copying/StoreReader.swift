@@ -143,7 +143,6 @@ struct StoreReader: RowReader {
   }
 
   private static let documents = Statement(
-    "copied_documents",
     """
     SELECT \(StoredDocument.columns), readable(d.body), readable(d.tree), readable(d.arrival) FROM (
       SELECT p.*, sum(length(p.body) + coalesce(length(p.tree), 0)) OVER (
@@ -153,7 +152,6 @@ struct StoreReader: RowReader {
     WHERE coalesce(d.earlier, 0) < $4::int8 ORDER BY d.sequence
     """)
   private static let bodies = Statement(
-    "copied_bodies",
     """
     SELECT b.first, b.generation, b.digest, b.body_checksum, readable(b.body), readable(b.arrival) FROM (
       SELECT p.*, sum(length(p.body)) OVER (
@@ -166,7 +164,6 @@ struct StoreReader: RowReader {
     WHERE coalesce(b.earlier, 0) < $7::int8 ORDER BY b.first, b.generation, b.digest
     """)
   private static let locals = Statement(
-    "copied_locals",
     """
     SELECT l.revision, l.expires, l.checksum, readable(l.body), l.id FROM (
       SELECT p.*, sum(length(p.body)) OVER (

@@ -129,22 +129,20 @@ extension PostgresDatabase {
 
   /// The key has no index of its own, so that this reads all of both tables: only for commands.
   private static let unnamed = Statement(
-    "",
-    """
-    SELECT \(StoreRow.columns) FROM stores s
-    WHERE s.number > $1 AND s.number <= $2 AND NOT s.is_erased AND s.last_sequence > 0
-      AND NOT EXISTS (
-        SELECT 1 FROM names n WHERE n.key = s.key AND n.number = s.number AND n.state = 0)
-    """)
+    once: """
+      SELECT \(StoreRow.columns) FROM stores s
+      WHERE s.number > $1 AND s.number <= $2 AND NOT s.is_erased AND s.last_sequence > 0
+        AND NOT EXISTS (
+          SELECT 1 FROM names n WHERE n.key = s.key AND n.number = s.number AND n.state = 0)
+      """)
   private static let pageEnd = Statement(
-    "",
-    """
-    SELECT max(number) FROM (
-      SELECT number FROM stores WHERE number > $1 ORDER BY number LIMIT 5000) AS page
-    """)
+    once: """
+      SELECT max(number) FROM (
+        SELECT number FROM stores WHERE number > $1 ORDER BY number LIMIT 5000) AS page
+      """)
 
   private static let rowsOfKey = Statement(
-    "", "SELECT \(StoreRow.columns) FROM stores s WHERE s.key = $1 AND s.number > 0")
+    once: "SELECT \(StoreRow.columns) FROM stores s WHERE s.key = $1 AND s.number > 0")
 
   private static func repairRow(
     _ name: NameRow, at now: Timestamp, on connection: Connection

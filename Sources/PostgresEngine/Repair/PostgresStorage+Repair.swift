@@ -170,18 +170,15 @@ extension PostgresView {
     return try source.rows(strayEntry).first != nil
   }
 
-  private static let documentCount = Statement(
-    "document_count", "SELECT count(*) FROM documents WHERE store = $1")
+  private static let documentCount = Statement("SELECT count(*) FROM documents WHERE store = $1")
   private static let allIndexes = Statement(
-    "all_indexes", "SELECT name, number, sequence, checksum FROM indexes WHERE store = $1")
+    "SELECT name, number, sequence, checksum FROM indexes WHERE store = $1")
   private static let strayEntry = Statement(
-    "stray_entry",
     """
     SELECT 1::int8 FROM entries e WHERE e.store = $1 AND NOT EXISTS (
       SELECT 1 FROM documents d WHERE d.store = $1 AND d.id = e.id) LIMIT 1
     """)
   private static let allEntries = Statement(
-    "all_entries",
     """
     SELECT number, key, id, checksum, readable(content) FROM entries
     WHERE store = $1 AND (number, key, id) > ($2, $3, $4) ORDER BY number, key, id LIMIT $5

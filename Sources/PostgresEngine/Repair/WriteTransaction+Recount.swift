@@ -8,7 +8,6 @@ extension WriteTransaction {
   private static let rowsAtOnce = 1_000
   /// A repair computes for seconds between two statements.
   static let longIdle = Statement(
-    "repair_idle_timeout",
     "SELECT set_config('idle_in_transaction_session_timeout', '120s', true)")
 
   /// Repairs a local document, or removes it.
@@ -61,24 +60,18 @@ extension WriteTransaction {
   }
 
   private static let localAt = Statement(
-    "local_as_found",
     "SELECT revision, expires, checksum, readable(body) FROM locals WHERE store = $1 AND id = $2")
   private static let takeOutLocalAt = Statement(
-    "take_out_local_as_found",
     takingOut("locals", ["body"], "id = uuid_send(gen_random_uuid())", "id = $2"))
-  private static let removeLocalAt = Statement(
-    "remove_local_as_found", "DELETE FROM locals WHERE store = $1 AND id = $2")
+  private static let removeLocalAt = Statement("DELETE FROM locals WHERE store = $1 AND id = $2")
   private static let removeSomeEntries = Statement(
-    "remove_any_entries",
     """
     DELETE FROM entries WHERE store = $1 AND (number, key, id) IN (
       SELECT number, key, id FROM entries WHERE store = $1 LIMIT $2)
     """)
-  private static let removeAllIndexes = Statement(
-    "remove_indexes", "DELETE FROM indexes WHERE store = $1")
-  private static let removeStrayBodies = Statement("remove_stray_bodies", removeStray(of: "bodies"))
-  private static let removeStrayPieces = Statement(
-    "remove_stray_pieces", removeStray(of: "histories"))
+  private static let removeAllIndexes = Statement("DELETE FROM indexes WHERE store = $1")
+  private static let removeStrayBodies = Statement(removeStray(of: "bodies"))
+  private static let removeStrayPieces = Statement(removeStray(of: "histories"))
   private static func removeStray(of table: String) -> String {
     """
     DELETE FROM \(table) WHERE store = $1
@@ -86,7 +79,6 @@ extension WriteTransaction {
     """
   }
   private static let counts = Statement(
-    "counts",
     """
     SELECT count(*) FILTER (WHERE NOT is_deleted), count(*) FILTER (WHERE is_deleted),
       coalesce(sum(length(body)), 0)::int8, coalesce(max(sequence), 0)::int8,

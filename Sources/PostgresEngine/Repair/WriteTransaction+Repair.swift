@@ -126,8 +126,8 @@ extension WriteTransaction: RepairTables {
 }
 
 extension WriteTransaction {
-  private static let documentAt = Statement("document_as_found", document(by: "sequence"))
-  private static let documentLike = Statement("document_to_repair", document(by: "id"))
+  private static let documentAt = Statement(document(by: "sequence"))
+  private static let documentLike = Statement(document(by: "id"))
   private static func document(by key: String) -> String {
     """
     SELECT \(StoredDocument.columns), readable(d.body), readable(d.tree), readable(d.arrival)
@@ -135,20 +135,18 @@ extension WriteTransaction {
     """
   }
   private static let bodiesAt = Statement(
-    "bodies_as_found",
     """
     SELECT (ctid::text::point)[0]::int8 << 16 | (ctid::text::point)[1]::int8, generation, digest,
       body_checksum, readable(body), readable(arrival)
     FROM bodies WHERE store = $1 AND first = $2
     """)
   private static let sameAs = Statement(
-    "document_like",
     """
     SELECT 1::int8 FROM documents WHERE store = $1 AND id = $2 UNION ALL
     SELECT 1::int8 FROM documents WHERE store = $1 AND sequence = $3
     """)
   private static let removeAt = Statement(
-    "remove_as_found", "DELETE FROM documents WHERE store = $1 AND sequence = $2")
+    "DELETE FROM documents WHERE store = $1 AND sequence = $2")
   /// Gives a row to store 0, which no one reads, if a value of it can't be read: PostgreSQL would look for the value to
   /// remove it, and refuse.
   static func takingOut(
@@ -161,40 +159,33 @@ extension WriteTransaction {
       """
   }
   private static let takeOutAt = Statement(
-    "take_out_as_found",
     takingOut(
       "documents", ["body", "tree", "arrival"],
       "id = uuid_send(gen_random_uuid()), sequence = (random() * 9e18)::int8", "sequence = $2"))
   private static let takeOutBodyAt = Statement(
-    "take_out_body_as_found",
     takingOut(
       "bodies", ["body", "arrival"], "digest = uuid_send(gen_random_uuid())",
       "ctid = convert_from($2, 'UTF8')::tid"))
   private static let removeEntriesAt = Statement(
-    "remove_entries_as_found",
     """
     DELETE FROM entries WHERE store = $1
       AND id = (SELECT id FROM documents WHERE store = $1 AND sequence = $2)
     """)
   private static let removeBodyAt = Statement(
-    "remove_body_as_found",
     "DELETE FROM bodies WHERE store = $1 AND ctid = convert_from($2, 'UTF8')::tid")
   private static let putBodyAt = Statement(
-    "put_body_as_found",
     """
     UPDATE bodies SET generation = $3, digest = $4, body_checksum = $5, body = $6
     WHERE store = $1 AND ctid = convert_from($2, 'UTF8')::tid
     """)
   private static let putArrivalAt = Statement(
-    "put_arrival", "UPDATE documents SET arrival = $3 WHERE store = $1 AND sequence = $2")
+    "UPDATE documents SET arrival = $3 WHERE store = $1 AND sequence = $2")
   private static let putBodyArrivalAt = Statement(
-    "put_body_arrival",
     """
     UPDATE bodies SET arrival = $3
     WHERE store = $1 AND ctid = convert_from($2, 'UTF8')::tid
     """)
   private static let putTreeAt = Statement(
-    "put_tree",
     """
     UPDATE documents SET tree = $3, tree_checksum = $4, checksum = $5
     WHERE store = $1 AND sequence = $2
