@@ -129,6 +129,22 @@ package final class Connection {
     return made
   }
 
+  /// Runs the statement for `sql` with these values, and discards its rows.
+  package func run(_ sql: StaticString, _ bindings: Binding...) throws(SQLiteError) {
+    let statement = try statement(sql)
+    try statement.start(bindings)
+    defer { statement.reset() }
+    while try statement.step() {}
+  }
+
+  /// The integer in the first column of the statement's first row; nil if there is no row.
+  package func integer(_ sql: StaticString, _ bindings: Binding...) throws(SQLiteError) -> Int64? {
+    let statement = try statement(sql)
+    try statement.start(bindings)
+    defer { statement.reset() }
+    return try statement.step() ? statement.row.int64(0) : nil
+  }
+
   /// The statement with the SQL `head`, a space and `tail`, for statements that have a long beginning in common.
   /// - Throws: the same errors as ``statement(_:)``.
   package func statement(_ head: StaticString, _ tail: StaticString) throws -> Statement {

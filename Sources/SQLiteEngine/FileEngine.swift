@@ -284,6 +284,14 @@ package final class FileEngine: StorageEngine {
     }
   }
 
+  /// Works with files on the registry's thread.
+  /// - Throws: the errors of stores.
+  func onDisk<Value: Sendable>(
+    _ work: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await translating { try await registryThreads.run { () throws(any Error) in try work() } }
+  }
+
   private func finishErasing(_ name: StoreName, _ storage: SQLiteStorage) async throws {
     try await storage.file.run { file in try file.erase() }
     counters.figures.forget(name.key)

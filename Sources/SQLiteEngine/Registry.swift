@@ -91,9 +91,8 @@ final class Registry: Sendable {
 
   /// Writes an entry, in the caller's transaction.
   static func write(_ entry: Entry, for key: String, to connection: Connection) throws {
-    try connection.statement(
-      "INSERT OR REPLACE INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, ?3, ?4)"
-    ).run(
+    try connection.run(
+      "INSERT OR REPLACE INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, ?3, ?4)",
       .text(key), .text(entry.epoch), .integer(entry.isErasing ? 1 : 0),
       .integer(checksum(key, entry).value))
   }

@@ -53,20 +53,19 @@ final class RegistryFile {
     in namespace: String, after key: String?, limit: Int, isWhole: Bool
   ) throws -> [StoreName] {
     // A key is the namespace alone, or the namespace and "/" and more. "0" is the byte after "/".
-    let statement = try open().statement(
+    guard limit > 0 else { return [] }
+    // A short page is the last one, so a damaged key must not make a page short.
+    var names: [StoreName] = []
+    try open().statement(
       """
       SELECT key FROM stores WHERE key >= ?1 AND key < ?2 AND key > ?3 AND is_erasing <= ?4
       ORDER BY key
-      """)
-    defer { statement.reset() }
-    try statement.bind(namespace, at: 1)
-    try statement.bind(namespace + "0", at: 2)
-    try statement.bind(key ?? "", at: 3)
-    try statement.bind(isWhole ? 0 : 1, at: 4)
-    var names: [StoreName] = []
-    // A short page is the last one, so a damaged key must not make a page short.
-    while names.count < limit, try statement.step() {
-      if let name = statement.row.storeName(0) { names.append(name) }
+      """
+    ).visit(
+      .text(namespace), .text(namespace + "0"), .text(key ?? ""), .integer(isWhole ? 0 : 1)
+    ) { row in
+      if let name = row.storeName(0) { names.append(name) }
+      return names.count < limit
     }
     return names
   }
@@ -80,10 +79,7 @@ final class RegistryFile {
   }
 
   func count() throws -> Int {
-    let count = try open().statement("SELECT count(*) FROM stores WHERE is_erasing = 0").first {
-      row in row.int64(0)
-    }
-    return Int(clamping: count ?? 0)
+    Int(clamping: try open().integer("SELECT count(*) FROM stores WHERE is_erasing = 0") ?? 0)
   }
 
   func close() {
@@ -141,7 +137,7 @@ final class RegistryFile {
     try connection.begin()
     for write in batch {
       guard let entry = write.entry else {
-        try connection.statement("DELETE FROM stores WHERE key = ?1").run(.text(write.key))
+        try connection.run("DELETE FROM stores WHERE key = ?1", .text(write.key))
         continue
       }
       try Registry.write(entry, for: write.key, to: connection)

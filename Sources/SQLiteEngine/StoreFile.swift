@@ -216,7 +216,7 @@ final class StoreFile {
 
   private func writeDraft(_ connection: Connection) throws {
     try file.removeDraft()
-    try connection.statement("VACUUM INTO ?1").run(.text(file.draftPath))
+    try connection.run("VACUUM INTO ?1", .text(file.draftPath))
     let draft = try Connection.opening(file.draft, as: blank) { connection in
       try StoreHeader(readingFrom: connection)
     }

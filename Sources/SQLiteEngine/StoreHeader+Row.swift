@@ -33,13 +33,12 @@ extension StoreHeader {
 
   /// Writes the row, in the caller's transaction.
   func write(to connection: Connection) throws {
-    try connection.statement(
+    try connection.run(
       """
       INSERT OR REPLACE INTO header(
         one, store, epoch, last_sequence, live, deleted, bytes, checksum, newest, kept)
       VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-      """
-    ).run(
+      """,
       .text(key), .text(epoch), .integer(lastSequence), .integer(live), .integer(deleted),
       .integer(bytes), .integer(checksum.value), .integer(newest), .integer(otherBodyBytes))
   }

@@ -39,21 +39,19 @@ extension StoreRows {
   ) throws -> Int64 {
     try make(.bodies)
     if let former {
-      try connection.statement(
+      try connection.run(
         """
         UPDATE bodies SET generation = ?1, digest = ?2, body_checksum = ?3, body = ?4, arrival = ?5
         WHERE number = ?6
-        """
-      ).run(
+        """,
         .integer(revision.generation), .text(revision.digest.text), .integer(body.checksum),
         .bytes(body.bytes), body.arrival.binding, .integer(former.number))
     } else {
-      try connection.statement(
+      try connection.run(
         """
         INSERT INTO bodies(first, generation, digest, body_checksum, body, arrival)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        """
-      ).run(
+        """,
         .integer(first), .integer(revision.generation), .text(revision.digest.text),
         .integer(body.checksum), .bytes(body.bytes), body.arrival.binding)
     }
@@ -89,9 +87,8 @@ extension StoreRows {
   /// The bytes of a document's bodies in this table. No body is read.
   func bodyBytes(of first: Int64) throws -> Int64 {
     guard try has(.bodies) else { return 0 }
-    return try connection.statement(
-      "SELECT coalesce(sum(length(body)), 0) FROM bodies WHERE first = ?1"
-    ).first(.integer(first)) { row in row.int64(0) } ?? 0
+    return try connection.integer(
+      "SELECT coalesce(sum(length(body)), 0) FROM bodies WHERE first = ?1", .integer(first)) ?? 0
   }
 
   /// Removes the body of a revision.
@@ -110,7 +107,7 @@ extension StoreRows {
   /// Removes a body by its key.
   /// - Returns: the bytes of the body.
   func removeBody(with key: StoredBodyKey, of first: Int64) throws -> Int64 {
-    try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(key.number))
+    try connection.run("DELETE FROM bodies WHERE number = ?1", .integer(key.number))
     return key.count
   }
 }

@@ -56,14 +56,13 @@ extension StoreRows {
   func insert(_ row: StoredDocument, body: StoredBody, tree: [UInt8]?) throws {
     if row.isDeleted { try make(.documentsDeleted) }
     if row.sequence >= Self.typedSequence { try make(.documentsByType) }
-    try connection.statement(
+    try connection.run(
       """
       INSERT INTO documents(
         sequence, id, first, generation, digest, is_deleted, type, created, updated,
         body_checksum, tree_checksum, checksum, body, tree, arrival)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-      """
-    ).run(
+      """,
       .integer(row.sequence), .text(row.id.text), .integer(row.first),
       .integer(row.revision.generation), .text(row.revision.digest.text),
       .integer(row.isDeleted ? 1 : 0), .text(row.type), .integer(row.created),
@@ -74,7 +73,6 @@ extension StoreRows {
 
   /// Removes a document's row.
   func remove(_ row: StoredDocument) throws {
-    try connection.statement("DELETE FROM documents WHERE sequence = ?1")
-      .run(.integer(row.sequence))
+    try connection.run("DELETE FROM documents WHERE sequence = ?1", .integer(row.sequence))
   }
 }

@@ -19,25 +19,26 @@ extension StoreRows {
 
   func insert(_ stored: StoredPiece, of first: Int64) throws {
     try make(.histories)
-    try connection.statement(
+    try connection.run(
       """
       INSERT OR REPLACE INTO histories(first, generation, checksum, revisions)
       VALUES (?1, ?2, ?3, ?4)
-      """
-    ).run(
+      """,
       .integer(first), .integer(stored.piece.generation), .integer(stored.checksum),
       .bytes(stored.piece.bytes))
   }
 
   func removePiece(of first: Int64, at generation: Int) throws {
     guard try has(.histories) else { return }
-    try connection.statement("DELETE FROM histories WHERE first = ?1 AND generation = ?2")
-      .run(.integer(first), .integer(generation))
+    try connection.run(
+      "DELETE FROM histories WHERE first = ?1 AND generation = ?2", .integer(first),
+      .integer(generation))
   }
 
   func removePieces(of first: Int64, below generation: Int) throws {
     guard try has(.histories) else { return }
-    try connection.statement("DELETE FROM histories WHERE first = ?1 AND generation < ?2")
-      .run(.integer(first), .integer(generation))
+    try connection.run(
+      "DELETE FROM histories WHERE first = ?1 AND generation < ?2", .integer(first),
+      .integer(generation))
   }
 }

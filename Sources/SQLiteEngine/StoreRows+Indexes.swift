@@ -40,18 +40,18 @@ extension StoreRows {
     switch edit {
     case .remove(let index, let entries):
       guard let number = try number(of: index) else { return }
-      try connection.statement(
+      try connection.run(
         """
         DELETE FROM entries WHERE (number, key, id) IN (
           SELECT number, key, id FROM entries WHERE number = ?1 LIMIT ?2)
-        """
-      ).run(.integer(number), .integer(entries))
+        """,
+        .integer(number), .integer(entries))
       let hasMore = try connection.statement("SELECT 1 FROM entries WHERE number = ?1 LIMIT 1")
         .first(.integer(number)) { _ in true }
       if hasMore == true {
         try note(index, number, Self.removalSequence)
       } else {
-        try connection.statement("DELETE FROM indexes WHERE number = ?1").run(.integer(number))
+        try connection.run("DELETE FROM indexes WHERE number = ?1", .integer(number))
       }
     case .advance(let index, let documents, let entries, let sequence):
       try make(.indexes)
@@ -60,13 +60,12 @@ extension StoreRows {
       let number = if let known { known } else { try newNumber() }
       try note(index, number, sequence)
       for id in documents {
-        try connection.statement("DELETE FROM entries WHERE id = ?1 AND number = ?2")
-          .run(.text(id.text), .integer(number))
+        try connection.run(
+          "DELETE FROM entries WHERE id = ?1 AND number = ?2", .text(id.text), .integer(number))
       }
       for entry in entries {
-        try connection.statement(
-          "INSERT INTO entries(number, key, id, checksum, content) VALUES (?1, ?2, ?3, ?4, ?5)"
-        ).run(
+        try connection.run(
+          "INSERT INTO entries(number, key, id, checksum, content) VALUES (?1, ?2, ?3, ?4, ?5)",
           .integer(number), .bytes(entry.key), .text(entry.id.text),
           .integer(
             Self.checksum(number, entry.key, id: Array(entry.id.text.utf8), entry.content).value),
@@ -79,9 +78,8 @@ extension StoreRows {
   private static let removalSequence: Int64 = -1
 
   private func note(_ index: IndexID, _ number: Int64, _ sequence: Int64) throws {
-    try connection.statement(
-      "INSERT OR REPLACE INTO indexes(number, name, sequence, checksum) VALUES (?1, ?2, ?3, ?4)"
-    ).run(
+    try connection.run(
+      "INSERT OR REPLACE INTO indexes(number, name, sequence, checksum) VALUES (?1, ?2, ?3, ?4)",
       .integer(number), .text(index.text), .integer(sequence),
       .integer(Self.checksum(index, number, sequence).value))
   }
@@ -89,7 +87,7 @@ extension StoreRows {
   /// Removes a document's entries from every index.
   func removeEntries(of id: DocumentID) throws {
     guard try has(.entries) else { return }
-    try connection.statement("DELETE FROM entries WHERE id = ?1").run(.text(id.text))
+    try connection.run("DELETE FROM entries WHERE id = ?1", .text(id.text))
   }
 
   /// Visits the entries of a range, in its direction, until `visit` returns false.
@@ -140,14 +138,11 @@ extension StoreRows {
 
   private func number(of index: IndexID) throws -> Int64? {
     guard try has(.indexes) else { return nil }
-    return try connection.statement("SELECT number FROM indexes WHERE name = ?1")
-      .first(.text(index.text)) { row in row.int64(0) }
+    return try connection.integer("SELECT number FROM indexes WHERE name = ?1", .text(index.text))
   }
 
   private func newNumber() throws -> Int64 {
-    try connection.statement("SELECT coalesce(max(number), 0) + 1 FROM indexes").first {
-      row in row.int64(0)
-    } ?? 1
+    try connection.integer("SELECT coalesce(max(number), 0) + 1 FROM indexes") ?? 1
   }
 
   /// The number of entries that fail their checksums. Reads all entries.
@@ -188,9 +183,7 @@ extension StoreRows {
 
   /// The sequence number of the last document; 0 when there is none.
   func newestSequence() throws -> Int64 {
-    try connection.statement("SELECT coalesce(max(sequence), 0) FROM documents").first {
-      row in row.int64(0)
-    } ?? 0
+    try connection.integer("SELECT coalesce(max(sequence), 0) FROM documents") ?? 0
   }
 
   /// The number of documents that changed after a sequence number.
@@ -209,11 +202,11 @@ extension StoreRows {
       count = try self.count(after: sequence, upTo: last)
     } else {
       count =
-        try connection.statement(
+        try connection.integer(
           """
           SELECT count(*) FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE sequence > ?1
-          """
-        ).first(.integer(sequence)) { row in row.int64(0) } ?? 0
+          """,
+          .integer(sequence)) ?? 0
     }
     counts.remember((sequence, count), replacing: known.sequence)
     return count
@@ -225,9 +218,9 @@ extension StoreRows {
   }
 
   private func count(after start: Int64, upTo end: Int64) throws -> Int64 {
-    try connection.statement(
-      "SELECT count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2"
-    ).first(.integer(start), .integer(end)) { row in row.int64(0) } ?? 0
+    try connection.integer(
+      "SELECT count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2", .integer(start),
+      .integer(end)) ?? 0
   }
 
   /// Counts the documents among the first ids of a range, without tombstones unless the range includes them.

@@ -83,17 +83,16 @@ extension StoreRows {
   func apply(_ edit: LocalEdit) throws {
     guard let document = edit.document else {
       guard try has(.locals) else { return }
-      try connection.statement("DELETE FROM locals WHERE id = ?1").run(.text(edit.id.text))
+      try connection.run("DELETE FROM locals WHERE id = ?1", .text(edit.id.text))
       return
     }
     try make(.locals)
     let expires = edit.expires?.milliseconds
-    try connection.statement(
+    try connection.run(
       """
       INSERT OR REPLACE INTO locals(id, revision, expires, checksum, body)
       VALUES (?1, ?2, ?3, ?4, ?5)
-      """
-    ).run(
+      """,
       .text(edit.id.text), .integer(document.revision), expires.map { .integer($0) } ?? .null,
       .integer(Self.checksum(edit.id, document, expires: expires).value), .bytes(document.body))
   }
@@ -101,11 +100,11 @@ extension StoreRows {
   /// Removes at most ``expiredAtOnce`` of the local documents that have expired at `now`.
   func removeExpiredLocals(at now: Timestamp) throws {
     guard try has(.locals) else { return }
-    try connection.statement(
+    try connection.run(
       """
       DELETE FROM locals WHERE id IN (
         SELECT id FROM locals WHERE expires IS NOT NULL AND expires <= ?1 LIMIT ?2)
-      """
-    ).run(.integer(now.milliseconds), .integer(Self.expiredAtOnce))
+      """,
+      .integer(now.milliseconds), .integer(Self.expiredAtOnce))
   }
 }

@@ -353,9 +353,9 @@ final class StoreRestoration {
     count += 1
     let isFull = count.isMultiple(of: Self.entriesPerCommit)
     try backing {
-      try registry.statement(
-        "INSERT INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, 0, ?3)"
-      ).run(.text(name.key), .text(epoch), .integer(Registry.checksum(name.key, entry).value))
+      try registry.run(
+        "INSERT INTO stores(key, epoch, is_erasing, checksum) VALUES (?1, ?2, 0, ?3)",
+        .text(name.key), .text(epoch), .integer(Registry.checksum(name.key, entry).value))
       guard isFull else { return }
       try registry.commit()
       try registry.begin()

@@ -41,20 +41,12 @@ extension DataDirectory {
 extension FileEngine {
   package func moveMark() async throws -> MoveMark? {
     let path = directory.path
-    return try await translating {
-      try await registryThreads.run { () throws(SystemError) in
-        try DataDirectory.moveMark(in: path)
-      }
-    }
+    return try await onDisk { try DataDirectory.moveMark(in: path) }
   }
 
   package func setMoveMark(_ mark: MoveMark?) async throws {
     let directory = directory
-    try await translating {
-      try await registryThreads.run { () throws(SystemError) in
-        try directory.setMoveMark(mark)
-      }
-    }
+    try await onDisk { try directory.setMoveMark(mark) }
   }
 
   /// Checks that a data directory has no mark of a move.

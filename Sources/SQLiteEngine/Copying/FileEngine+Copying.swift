@@ -26,11 +26,7 @@ extension FileEngine: CopyingEngine {
 
   package func removeUnfinishedCopies() async throws {
     let copies = directory.copies
-    try await translating {
-      try await registryThreads.run { () throws(SystemError) in
-        try Disk.removeTree(copies)
-      }
-    }
+    try await onDisk { try Disk.removeTree(copies) }
   }
 
   package func registryDamage() async throws -> [String] {
@@ -40,12 +36,10 @@ extension FileEngine: CopyingEngine {
   /// Reads the whole log first: 40 bytes a store.
   package func visitErasures(_ take: ([StoreName]) async throws -> Void) async throws {
     let path = directory.erasures
-    let names = try await translating {
-      try await registryThreads.run { () throws(SystemError) in
-        var names: [StoreName] = []
-        _ = try ErasureLog.visit(path) { names.append($0) }
-        return names
-      }
+    let names = try await onDisk {
+      var names: [StoreName] = []
+      _ = try ErasureLog.visit(path) { names.append($0) }
+      return names
     }
     for start in stride(from: 0, to: names.count, by: 1_000) {
       try await take(Array(names[start..<min(start + 1_000, names.count)]))
@@ -54,11 +48,7 @@ extension FileEngine: CopyingEngine {
 
   package func noteErasures(of names: [StoreName]) async throws {
     let path = directory.erasures
-    try await translating {
-      try await registryThreads.run { () throws(SystemError) in
-        try ErasureLog.append(names, to: path)
-      }
-    }
+    try await onDisk { try ErasureLog.append(names, to: path) }
   }
 
   /// Gives a complete file, which is closed and on the disk, the name of a store. A store that had the name is erased
@@ -68,14 +58,12 @@ extension FileEngine: CopyingEngine {
   func adopt(_ draft: DatabaseFile, as name: StoreName, epoch: String) async throws {
     _ = try await erase(name)
     let directory = directory
-    try await translating {
-      try await registryThreads.run { () throws(any Error) in
-        let file = directory.file(for: name.key)
-        try directory.makeDirectory(of: file)
-        try draft.move(to: file)
-      }
-      try await registry.set(.init(epoch: epoch), for: name.key)
+    try await onDisk {
+      let file = directory.file(for: name.key)
+      try directory.makeDirectory(of: file)
+      try draft.move(to: file)
     }
+    try await translating { try await registry.set(.init(epoch: epoch), for: name.key) }
   }
 }
 

@@ -8,22 +8,18 @@ extension StoreRows {
   /// Documents whose last change comes after a sequence number, with their whole histories.
   /// - Throws: `integrity` for columns, a tree or a piece that fails its checksum.
   func copiedDocuments(after sequence: Int64) throws -> [CopiedDocument] {
-    let statement = try connection.statement(
-      StoredDocument.selected,
-      ", body, tree, arrival FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
-    try statement.bind(sequence, at: 1)
-    try statement.bind(Int64(RowPage.rows), at: 2)
-    defer { statement.reset() }
     var (documents, bytes): ([CopiedDocument], Int) = ([], 0)
-    while bytes < RowPage.bytes, try statement.step() {
-      let (row, content) = try StoredDocument.reading(statement.row).withContent()
-      let encoded = statement.row.bytes(13)
-      let body = StoredBody(
-        bytes: content, checksum: row.bodyChecksum,
-        arrival: StoredArrival(bytes: statement.row.bytes(14)))
-      let tree = try row.whole(row.tree(encoded)) { try pieces(of: row.first) }
-      documents.append(CopiedDocument(row: row, tree: tree, body: body))
+    try connection.statement(
+      StoredDocument.selected,
+      ", body, tree, arrival FROM documents WHERE sequence > ?1 ORDER BY sequence LIMIT ?2"
+    ).visit(.integer(sequence), .integer(RowPage.rows)) { row in
+      let (document, content) = try StoredDocument.reading(row).withContent()
+      let (encoded, arrival) = (row.bytes(13), StoredArrival(bytes: row.bytes(14)))
+      let body = StoredBody(bytes: content, checksum: document.bodyChecksum, arrival: arrival)
+      let tree = try document.whole(document.tree(encoded)) { try pieces(of: document.first) }
+      documents.append(CopiedDocument(row: document, tree: tree, body: body))
       bytes += body.bytes.count + encoded.count
+      return bytes < RowPage.bytes
     }
     return documents
   }
@@ -35,18 +31,15 @@ extension StoreRows {
     guard try has(.bodies) else { return [] }
     for first in firsts.sorted() where first >= last?.first ?? .min {
       let start = first == last?.first ? last?.revision : nil
-      let statement = try connection.statement(
+      try connection.statement(
         """
         SELECT generation, digest, body_checksum, body, arrival FROM bodies
         WHERE first = ?1 AND (generation, digest) > (?2, ?3) ORDER BY generation, digest
-        """)
-      try statement.bind(first, at: 1)
-      try statement.bind(Int64(start?.generation ?? 0), at: 2)
-      try statement.bind(start?.digest.text ?? "", at: 3)
-      defer { statement.reset() }
-      while try statement.step() {
-        guard bodies.count < RowPage.rows, bytes < RowPage.bytes else { return bodies }
-        let row = statement.row
+        """
+      ).visit(
+        .integer(first), .integer(start?.generation ?? 0), .text(start?.digest.text ?? "")
+      ) { row in
+        guard bodies.count < RowPage.rows, bytes < RowPage.bytes else { return false }
         guard let digest = try? row.string(1) else {
           throw ServiceError.integrity("the digest of a stored body is no text")
         }
@@ -55,6 +48,7 @@ extension StoreRows {
         let revision = RevisionID(generation: Int(row.int64(0)), digest: digest)
         bodies.append(CopiedBody(first: first, revision: revision, body: body))
         bytes += body.bytes.count
+        return true
       }
     }
     return bodies
@@ -64,16 +58,10 @@ extension StoreRows {
   /// - Throws: `integrity` for an id that is not text, and for a document that fails its checksum.
   func copiedLocals(after last: LocalID?) throws -> [CopiedLocal] {
     guard try has(.locals) else { return [] }
-    let statement = try connection.statement(
-      """
-      SELECT id, revision, expires, checksum, body FROM locals WHERE id > ?1 ORDER BY id LIMIT ?2
-      """)
-    try statement.bind(last?.text ?? "", at: 1)
-    try statement.bind(Int64(RowPage.rows), at: 2)
-    defer { statement.reset() }
     var (locals, bytes): ([CopiedLocal], Int) = ([], 0)
-    while bytes < RowPage.bytes, try statement.step() {
-      let row = statement.row
+    try connection.statement(
+      "SELECT id, revision, expires, checksum, body FROM locals WHERE id > ?1 ORDER BY id LIMIT ?2"
+    ).visit(.text(last?.text ?? ""), .integer(RowPage.rows)) { row in
       guard let text = try? row.string(0) else {
         throw ServiceError.integrity("the id of a local document is no text")
       }
@@ -87,6 +75,7 @@ extension StoreRows {
       }
       locals.append(local)
       bytes += local.document.body.count
+      return bytes < RowPage.bytes
     }
     return locals
   }

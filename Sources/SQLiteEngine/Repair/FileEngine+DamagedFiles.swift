@@ -92,7 +92,7 @@ private struct ReplacementDraft: Sendable {
   ///   is another store's.
   private func writeOwnRows() throws -> String {
     let damaged = try Connection.inspecting(file, as: blank.schema)
-    try damaged.statement("VACUUM INTO ?1").run(.text(file.draftPath))
+    try damaged.run("VACUUM INTO ?1", .text(file.draftPath))
     try damaged.close()
     let copy = try Connection.opening(file.draft, as: blank) { connection in
       try StoreHeader(readingFrom: connection)

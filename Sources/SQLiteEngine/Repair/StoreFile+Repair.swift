@@ -169,9 +169,9 @@ extension Connection {
 extension StoreRows: RepairTables {
   /// Whether the index of the ids contains a document.
   func isIndexed(_ document: StoredDocument) throws -> Bool {
-    let found = try connection.statement(
-      "SELECT sequence FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE id = ?1"
-    ).first(.text(document.id.text)) { row in row.int64(0) }
+    let found = try connection.integer(
+      "SELECT sequence FROM documents INDEXED BY sqlite_autoindex_documents_1 WHERE id = ?1",
+      .text(document.id.text))
     return found == document.sequence
   }
 
@@ -222,16 +222,15 @@ extension StoreRows: RepairTables {
     let body = StoredBody(
       bytes: document.body.content, checksum: row.bodyChecksum,
       arrival: try arrival(at: number) ?? .unknown)
-    try connection.statement("DELETE FROM documents WHERE sequence = ?1").run(.integer(number))
+    try connection.run("DELETE FROM documents WHERE sequence = ?1", .integer(number))
     try insert(row, body: body, tree: document.tree?.content)
     for (number, other) in document.others where other.isSound {
       guard let revision = other.revision else { continue }
-      try connection.statement(
+      try connection.run(
         """
         UPDATE bodies SET generation = ?1, digest = ?2, body_checksum = ?3, body = ?4
         WHERE number = ?5
-        """
-      ).run(
+        """,
         .integer(revision.generation), .text(revision.digest.text), .integer(other.checksum),
         .bytes(other.content), .integer(number))
     }
@@ -240,11 +239,11 @@ extension StoreRows: RepairTables {
   func reindex() throws { try connection.execute("REINDEX") }
 
   func removeRow(at number: Int64) throws {
-    try connection.statement("DELETE FROM documents WHERE sequence = ?1").run(.integer(number))
+    try connection.run("DELETE FROM documents WHERE sequence = ?1", .integer(number))
   }
 
   func removeBody(at number: Int64) throws {
-    try connection.statement("DELETE FROM bodies WHERE number = ?1").run(.integer(number))
+    try connection.run("DELETE FROM bodies WHERE number = ?1", .integer(number))
   }
 
   /// Counts all rows again, because damaged rows may have been counted wrongly. Also removes bodies and history pieces
@@ -252,16 +251,12 @@ extension StoreRows: RepairTables {
   func recount(_ header: inout StoreHeader) throws {
     var kept: Int64 = 0
     if try has(.bodies) {
-      try connection.statement(
-        "DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)"
-      ).run()
+      try connection.run("DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)")
       let sum = try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies")
       kept = try sum.first { row in row.int64(0) } ?? 0
     }
     if try has(.histories) {
-      try connection.statement(
-        "DELETE FROM histories WHERE first NOT IN (SELECT first FROM documents)"
-      ).run()
+      try connection.run("DELETE FROM histories WHERE first NOT IN (SELECT first FROM documents)")
     }
     let counts = try connection.statement(
       """

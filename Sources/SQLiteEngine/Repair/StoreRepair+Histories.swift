@@ -9,9 +9,8 @@ extension StoreRows {
   }
 
   func replaceHistory(of row: StoredDocument, with tree: [UInt8]) throws {
-    try connection.statement(
-      "UPDATE documents SET tree = ?1, tree_checksum = ?2, checksum = ?3 WHERE sequence = ?4"
-    ).run(
+    try connection.run(
+      "UPDATE documents SET tree = ?1, tree_checksum = ?2, checksum = ?3 WHERE sequence = ?4",
       .bytes(tree), .integer(row.treeChecksum ?? 0), .integer(row.checksum.value),
       .integer(row.sequence))
   }
@@ -33,7 +32,7 @@ extension StoreRows {
 
   /// Replaces all pieces, which also restores the order of the rows in their table.
   func replacePieces(with pieces: [(first: Int64, stored: StoredPiece)]) throws {
-    if try has(.histories) { try connection.statement("DELETE FROM histories").run() }
+    if try has(.histories) { try connection.run("DELETE FROM histories") }
     for piece in pieces { try insert(piece.stored, of: piece.first) }
   }
 }

@@ -118,9 +118,8 @@ extension StoreRows {
       guard let local = try change(found) else { return true }
       var expires = Binding.null
       if case .optionalInteger(.some(let end)) = local.values[2] { expires = .integer(end) }
-      try connection.statement(
-        "INSERT INTO kept(id, revision, expires, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5)"
-      ).run(
+      try connection.run(
+        "INSERT INTO kept(id, revision, expires, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5)",
         .bytes(local.bytes(0)), .integer(local.integer(1)), expires, .integer(local.checksum),
         .bytes(local.content))
       return true
@@ -145,8 +144,8 @@ extension StoreRows {
   /// Removes all query indexes.
   func dropIndexes() throws {
     guard try has(.indexes) else { return }
-    try connection.statement("DELETE FROM entries").run()
-    try connection.statement("DELETE FROM indexes").run()
+    try connection.run("DELETE FROM entries")
+    try connection.run("DELETE FROM indexes")
   }
 }
 

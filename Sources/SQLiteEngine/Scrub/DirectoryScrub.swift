@@ -268,9 +268,7 @@ struct RegistryReader {
 
   /// The number of entries.
   func count() throws -> Int {
-    let count = try connection.statement("SELECT count(*) FROM stores").first { row in
-      row.int64(0)
-    }
+    let count = try connection.integer("SELECT count(*) FROM stores")
     return Int(clamping: count ?? 0)
   }
 

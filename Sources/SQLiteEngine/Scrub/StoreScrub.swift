@@ -235,6 +235,6 @@ extension StoreScrub {
   }
 
   private func number(_ sql: StaticString) throws -> Int64 {
-    try rows.connection.statement(sql).first { row in row.int64(0) } ?? 0
+    try rows.connection.integer(sql) ?? 0
   }
 }
