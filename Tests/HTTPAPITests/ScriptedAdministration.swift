@@ -1,6 +1,7 @@
 import Accounts
 import Documents
 import HTTPTypes
+import JSON
 import Stores
 
 @testable import HTTPAPI
@@ -13,25 +14,29 @@ struct ScriptedAdministration: ServerAdministration {
 
   init(now: @escaping @Sendable () -> Timestamp) { jobs = AdministrationJobs(now: now) }
 
-  var upstreams: [Administration.Upstream] {
-    [.init(name: "1-test", breaker: "open", isRecovering: false, calls: [("ok", 3)])]
+  func upstreams() -> [UInt8] {
+    let upstream = #"{"name":"1-test","breaker":"open","isRecovering":false,"calls":{"ok":3}}"#
+    let cache = #"{"answerBytes":10,"maximumBytes":100,"hotels":2,"searches":{"miss":3}}"#
+    return Array(#"{"upstreams":[\#(upstream)],"cache":\#(cache)}"#.utf8)
   }
 
-  func cache() -> Administration.Cache? {
-    .init(answerBytes: 10, maximumBytes: 100, hotels: 2, searches: [("miss", 3)])
+  func writeConnections(addresses: Int, to writer: inout JSONWriter) {
+    writer.member("open", 2)
+    writer.member("refused", 0)
+    writer.member("requests", 0)
+    writer.member("refusedRequests", 0)
+    writer.objects("addresses", of: ["192.0.2.1"].prefix(addresses)) { address, writer in
+      writer.member("address", address)
+      writer.member("connections", 2)
+    }
   }
 
-  func traffic(addresses: Int) -> Administration.Traffic {
-    var traffic = Administration.Traffic()
-    traffic.connections = 2
-    traffic.addresses = [("192.0.2.1", 2)]
-    return traffic
-  }
-
-  func server() -> Administration.Server {
-    .init(
-      version: "1.2.3", startedAt: Timestamp(seconds: 0), diskBytes: 1_000, freeBytes: 400,
-      backups: "/backups")
+  func server() -> [UInt8] {
+    Array(
+      #"""
+      {"version":"1.2.3","startedAt":"1970-01-01T00:00:00.000Z","diskBytes":1000,"freeBytes":400,
+      "backups":"/backups"}
+      """#.utf8)
   }
 
   func allBackups() -> [Administration.Backup] {

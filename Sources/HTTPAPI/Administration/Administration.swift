@@ -1,69 +1,9 @@
 package import Accounts
 package import Documents
+package import JSON
 
 /// The values of a ``ServerAdministration``.
 package enum Administration {
-  /// An upstream over HTTP, or the catalogue in this process.
-  package struct Upstream: Sendable {
-    /// Its name in metrics and logs.
-    package let name: String
-    /// The state of its circuit breaker: `closed`, `open` or `half-open`; nil if it has none.
-    package let breaker: String?
-    /// Whether it has become available again a short while ago.
-    package let isRecovering: Bool
-    /// Its calls since the start, by outcome.
-    package let calls: [(outcome: String, count: Int)]
-
-    /// Makes an upstream from its parts.
-    package init(
-      name: String, breaker: String?, isRecovering: Bool, calls: [(outcome: String, count: Int)]
-    ) {
-      self.name = name
-      self.breaker = breaker
-      self.isRecovering = isRecovering
-      self.calls = calls
-    }
-  }
-
-  /// The cache of upstreams' answers.
-  package struct Cache: Sendable {
-    /// Bytes of cached answers.
-    package let answerBytes: Int
-    /// The maximum of bytes of cached answers.
-    package let maximumBytes: Int
-    /// Hotels that are cached by id.
-    package let hotels: Int
-    /// Searches since the start, by the cache's result.
-    package let searches: [(result: String, count: Int)]
-
-    /// Makes a cache from its parts.
-    package init(
-      answerBytes: Int, maximumBytes: Int, hotels: Int, searches: [(result: String, count: Int)]
-    ) {
-      self.answerBytes = answerBytes
-      self.maximumBytes = maximumBytes
-      self.hotels = hotels
-      self.searches = searches
-    }
-  }
-
-  /// The present connections and requests.
-  package struct Traffic: Sendable {
-    /// Connections that are open.
-    package var connections = 0
-    /// Connections that were refused since the start.
-    package var refusedConnections = 0
-    /// Requests that are being answered.
-    package var requests = 0
-    /// Requests that were refused since the start.
-    package var refusedRequests = 0
-    /// The addresses with the most connections, the most first.
-    package var addresses: [(address: String, connections: Int)] = []
-
-    /// Makes a value of zeros.
-    package init() {}
-  }
-
   /// A backup in the directory of backups.
   package struct Backup: Sendable {
     /// Its name: the time of its beginning.
@@ -76,28 +16,6 @@ package enum Administration {
     /// Makes a backup from its parts.
     package init(name: String, madeAt: Timestamp, isWhole: Bool) {
       (self.name, self.madeAt, self.isWhole) = (name, madeAt, isWhole)
-    }
-  }
-
-  /// What the process and its disk are.
-  package struct Server: Sendable {
-    /// The program's version.
-    package let version: String
-    /// When the process began.
-    package let startedAt: Timestamp
-    /// Bytes of the data directory's disk.
-    package let diskBytes: Int64
-    /// Bytes of it that this server may still use.
-    package let freeBytes: Int64
-    /// Where backups without a path go; nil where this server makes none.
-    package let backups: String?
-
-    /// Makes a value from its parts.
-    package init(
-      version: String, startedAt: Timestamp, diskBytes: Int64, freeBytes: Int64, backups: String?
-    ) {
-      (self.version, self.startedAt, self.backups) = (version, startedAt, backups)
-      (self.diskBytes, self.freeBytes) = (diskBytes, freeBytes)
     }
   }
 
@@ -125,14 +43,12 @@ package protocol ServerAdministration: Sendable {
   var history: HistoryRecorder { get }
   /// The jobs that the administrator has started.
   var jobs: AdministrationJobs { get }
-  /// The upstreams, in the order in which they are asked.
-  var upstreams: [Administration.Upstream] { get }
-  /// The cache of upstreams' answers; nil if there is none.
-  func cache() async -> Administration.Cache?
-  /// Connections and requests, with the given number of addresses.
-  func traffic(addresses: Int) -> Administration.Traffic
-  /// The process and its disk.
-  func server() async throws -> Administration.Server
+  /// The upstreams, in the order in which they are asked, and the cache of their answers, as JSON.
+  func upstreams() async -> [UInt8]
+  /// Writes how many connections and requests there are, and the given number of addresses.
+  func writeConnections(addresses: Int, to writer: inout JSONWriter)
+  /// The process and its disk, as JSON.
+  func server() async throws -> [UInt8]
   /// The backups in the directory of backups, the newest first.
   func allBackups() async throws -> [Administration.Backup]
   /// Removes one of them, by its name.

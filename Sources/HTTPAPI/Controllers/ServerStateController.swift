@@ -13,65 +13,27 @@ struct ServerStateController: Sendable {
 
   var routes: [Route] {
     [
-      .administrator(.get, "/v1/admin/server", showServer),
-      .administrator(.get, "/v1/admin/upstreams", showUpstreams),
+      .administrator(.get, "/v1/admin/server") { call in
+        _ = try call.query()
+        return .json(try await administration.server())
+      },
+      .administrator(.get, "/v1/admin/upstreams") { call in
+        _ = try call.query()
+        return .json(await administration.upstreams())
+      },
       .administrator(.get, "/v1/admin/connections", showConnections),
       .administrator(.get, "/v1/admin/history", showHistory),
     ]
   }
 
-  private func showServer(_ call: Call) async throws -> Response {
-    _ = try call.query()
-    let server = try await administration.server()
-    return .json { writer in
-      writer.member("version", server.version)
-      writer.member("startedAt", server.startedAt.rfc3339)
-      writer.member("diskBytes", Int(clamping: server.diskBytes))
-      writer.member("freeBytes", Int(clamping: server.freeBytes))
-      if let backups = server.backups { writer.member("backups", backups) }
-    }
-  }
-
-  private func showUpstreams(_ call: Call) async throws -> Response {
-    _ = try call.query()
-    let cache = await administration.cache()
-    return .json { writer in
-      writer.objects("upstreams", of: administration.upstreams) { upstream, writer in
-        writer.member("name", upstream.name)
-        if let breaker = upstream.breaker { writer.member("breaker", breaker) }
-        writer.member("isRecovering", upstream.isRecovering)
-        writer.object("calls") { writer in
-          for (outcome, count) in upstream.calls { writer.member(outcome, count) }
-        }
-      }
-      guard let cache else { return }
-      writer.object("cache") { writer in
-        writer.member("answerBytes", cache.answerBytes)
-        writer.member("maximumBytes", cache.maximumBytes)
-        writer.member("hotels", cache.hotels)
-        writer.object("searches") { writer in
-          for (result, count) in cache.searches { writer.member(result, count) }
-        }
-      }
-    }
-  }
-
   private func showConnections(_ call: Call) throws -> Response {
     _ = try call.query()
-    let traffic = administration.traffic(addresses: AdministratorController.rows)
     return .json { writer in
-      writer.member("open", traffic.connections)
-      writer.member("refused", traffic.refusedConnections)
-      writer.member("requests", traffic.requests)
-      writer.member("refusedRequests", traffic.refusedRequests)
+      administration.writeConnections(addresses: AdministratorController.rows, to: &writer)
       writer.member("feeds", feeds.count)
       writer.member("waitingFeeds", feeds.waitingCount)
       writer.member("openStores", stores.openCount)
       writer.member("leasedStores", stores.leasedCount)
-      writer.objects("addresses", of: traffic.addresses) { found, writer in
-        writer.member("address", found.address)
-        writer.member("connections", found.connections)
-      }
     }
   }
 

@@ -2,6 +2,7 @@ import Accounts
 import Catalogue
 import Documents
 import HTTPAPI
+import JSON
 import Logging
 import SQLiteEngine
 import Scheduling
@@ -27,8 +28,8 @@ struct AdministrationAssembly: ServerAdministration {
   /// When the parts were assembled, at the start of the process.
   private let start = SystemClock.now()
 
-  func traffic(addresses: Int) -> Administration.Traffic {
-    connections.traffic(addresses: addresses)
+  func writeConnections(addresses: Int, to writer: inout JSONWriter) {
+    connections.write(addresses: addresses, to: &writer)
   }
 
   func allBackups() async throws -> [Administration.Backup] { try await kept().all() }
@@ -39,14 +40,18 @@ struct AdministrationAssembly: ServerAdministration {
 
   // MARK: The server
 
-  func server() async throws -> Administration.Server {
+  func server() async throws -> [UInt8] {
     let data = settings.data
     let disk = await ThreadPool.with(name: "disk") { threads in
       await threads.run { DiskSpace(of: data) }
     }
-    return Administration.Server(
-      version: Version.current, startedAt: start, diskBytes: disk?.all ?? 0,
-      freeBytes: disk?.free ?? 0, backups: try? kept().directory)
+    return JSONWriter.object { writer in
+      writer.member("version", Version.current)
+      writer.member("startedAt", start.rfc3339)
+      writer.member("diskBytes", Int(clamping: disk?.all ?? 0))
+      writer.member("freeBytes", Int(clamping: disk?.free ?? 0))
+      if let backups = try? kept().directory { writer.member("backups", backups) }
+    }
   }
 
   /// - Throws: `configuration` for a database without a directory for its backups.
@@ -54,33 +59,38 @@ struct AdministrationAssembly: ServerAdministration {
 
   // MARK: Upstreams
 
-  var upstreams: [Administration.Upstream] {
-    let calls = metrics.values(of: "upstream_calls_total")
-    let own =
-      search.hasCatalogue
-      ? [Administration.Upstream(name: "embedded", breaker: nil, isRecovering: false, calls: [])]
-      : []
-    return search.guarded.map { upstream in
-      let mine = calls.filter { $0.labels.hasPrefix("upstream=\"\(upstream.name)\",") }
-      return Administration.Upstream(
-        name: upstream.name, breaker: upstream.breakerState.rawValue,
-        isRecovering: upstream.isRecovering,
-        calls: mine.map { (Self.lastLabel($0.labels), $0.value) }.sorted { $0.0 < $1.0 })
-    } + own
+  func upstreams() async -> [UInt8] {
+    let usage = await search.cache?.run { $0.usage() } ?? nil
+    return JSONWriter.object { writer in
+      writer.objects(
+        "upstreams", of: search.guarded.map(Optional.some) + (search.hasCatalogue ? [nil] : [])
+      ) {
+        upstream, writer in
+        writer.member("name", upstream?.name ?? "embedded")
+        if let upstream { writer.member("breaker", upstream.breakerState.rawValue) }
+        writer.member("isRecovering", upstream?.isRecovering ?? false)
+        let calls = upstream.map { "upstream=\"\($0.name)\"," }
+        writer.object("calls") { write("upstream_calls_total", of: calls, to: &$0) }
+      }
+      guard let usage else { return }
+      writer.object("cache") { writer in
+        writer.member("answerBytes", Int(usage.answerBytes))
+        writer.member("maximumBytes", Int(SearchCache.defaultMaximumBytes))
+        writer.member("hotels", Int(usage.hotels))
+        writer.object("searches") { write("search_cache_total", of: "", to: &$0) }
+      }
+    }
   }
 
-  func cache() async -> Administration.Cache? {
-    guard let usage = await search.cache?.run({ $0.usage() }) ?? nil else { return nil }
-    let searches = metrics.values(of: "search_cache_total")
-    return Administration.Cache(
-      answerBytes: Int(usage.answerBytes), maximumBytes: Int(SearchCache.defaultMaximumBytes),
-      hotels: Int(usage.hotels),
-      searches: searches.map { (Self.lastLabel($0.labels), $0.value) }.sorted { $0.0 < $1.0 })
-  }
-
-  /// The value of the last label. The labels' values come from this service, so they contain no quotation marks.
-  private static func lastLabel(_ labels: String) -> String {
-    String(labels.dropLast().split(separator: "\"").last ?? "")
+  /// Writes the counters of a family whose labels begin with a text, by the value of their last label; none for nil. The
+  /// labels' values come from this service, so they contain no quotation marks.
+  private func write(_ family: String, of labels: String?, to writer: inout JSONWriter) {
+    guard let labels else { return }
+    let counters = metrics.values(of: family).filter { $0.labels.hasPrefix(labels) }
+    let counts = counters.map { counter in
+      (String(counter.labels.dropLast().split(separator: "\"").last ?? ""), counter.value)
+    }
+    for (outcome, count) in counts.sorted(by: { $0.0 < $1.0 }) { writer.member(outcome, count) }
   }
 
   // MARK: Work

@@ -2,6 +2,7 @@ import Glibc
 import HTTPAPI
 import HTTPServer
 import HummingbirdCore
+import JSON
 import Logging
 import Scheduling
 import ServiceLifecycle
@@ -116,17 +117,17 @@ struct ConnectionAssembly: Sendable {
     return totals
   }
 
-  /// Connections and requests, for the administrator.
-  /// - Parameter addresses: how many addresses are reported, at most.
-  func traffic(addresses: Int) -> Administration.Traffic {
-    var traffic = Administration.Traffic()
+  /// Writes connections and requests, for the administrator, and at most this number of addresses.
+  func write(addresses: Int, to writer: inout JSONWriter) {
     let counts = ledger.counts
-    traffic.connections = counts.open
-    traffic.refusedConnections = counts.refused
-    traffic.requests = admission.runningCount
-    traffic.refusedRequests = admission.refusedCount
-    traffic.addresses = ledger.busiest(addresses)
-    return traffic
+    writer.member("open", counts.open)
+    writer.member("refused", counts.refused)
+    writer.member("requests", admission.runningCount)
+    writer.member("refusedRequests", admission.refusedCount)
+    writer.objects("addresses", of: ledger.busiest(addresses)) { found, writer in
+      writer.member("address", found.address)
+      writer.member("connections", found.connections)
+    }
   }
 
   func report(to metrics: PrometheusRegistry) {
