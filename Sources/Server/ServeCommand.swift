@@ -92,8 +92,7 @@ extension Settings {
       guard let file = FileManager.default.contents(atPath: path) else {
         let isThere = FileManager.default.fileExists(atPath: path)
         throw SettingsError(
-          description:
-            "The file of --config, \(path), \(isThere ? "can't be read" : "is not there")")
+          "The file of --config, \(path), \(isThere ? "can't be read" : "is not there")")
       }
       return [UInt8](file)
     }

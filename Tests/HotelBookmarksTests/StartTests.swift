@@ -83,7 +83,7 @@ import Testing
 
   @Test func failureIsOneLine() {
     let errors: [any Error] = [
-      MultilineError(), SettingsError(description: "port must be\na number"),
+      MultilineError(), SettingsError("port must be\na number"),
       ServiceError(.keys, "No keys.", detail: "a\nb"), ServiceError.taken,
       ServiceError(.storage, "why", detail: "a\nb"), IOError(errnoCode: 98, reason: "bind"),
     ]
@@ -93,12 +93,12 @@ import Testing
       #expect(!line.contains { $0.isNewline })
     }
     #expect(StartFailure.line(ServiceError(.keys, "No keys.", detail: "a b")) == "No keys. (a b)")
-    #expect(StartFailure.line(SettingsError(description: "words")) == "words")
+    #expect(StartFailure.line(SettingsError("words")) == "words")
     #expect(StartFailure.line(MultilineError()) == "one two three four")
   }
 
   @Test func configurationFailuresAreTheOperatorsToFix() {
-    #expect(StartFailure.isConfiguration(SettingsError(description: "")))
+    #expect(StartFailure.isConfiguration(SettingsError("")))
     #expect(StartFailure.isConfiguration(ServiceError(.keys, "")))
     #expect(!StartFailure.isConfiguration(ServiceError.taken))
     #expect(!StartFailure.isConfiguration(ServiceError(.storage, "")))

@@ -118,7 +118,7 @@ struct AdministrationAssembly: ServerAdministration {
   ) async throws -> AdministrationJobs.Outcome {
     try await translating {
       guard MoveEndpoint.isURL(url) else {
-        throw MoveError("A server moves its stores to a postgres:// URL only")
+        throw SettingsError("A server moves its stores to a postgres:// URL only")
       }
       let to = try MoveEndpoint(url, password: password?.exposed)
       let shown = LiveMove.Report {

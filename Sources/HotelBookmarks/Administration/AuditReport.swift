@@ -15,7 +15,7 @@ package enum AuditReport {
   ) async throws {
     let time = since.flatMap(Timestamp.init(rfc3339:))
     guard (time == nil) == (since == nil) else {
-      throw SettingsError(description: "--since must be a time, as 2026-11-28T00:00:00Z")
+      throw SettingsError("--since must be a time, as 2026-11-28T00:00:00Z")
     }
     let accounts = UserAdministration(location)
     if location.database == nil, try await askServer(location.data, time, take) { return }

@@ -127,7 +127,7 @@ enum ScratchDirectory {
     let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
     var template = Array((parent + "/hotel-bookmarks.XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw SettingsError(description: "no directory can be made in \(parent); set TMPDIR")
+      throw SettingsError("no directory can be made in \(parent); set TMPDIR")
     }
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }

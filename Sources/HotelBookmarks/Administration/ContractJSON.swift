@@ -40,7 +40,7 @@ struct ContractJSON {
   }
 
   private static func unreadable(_ reason: String) -> SettingsError {
-    SettingsError(description: "The contract in the program can't be read: \(reason)")
+    SettingsError("The contract in the program can't be read: \(reason)")
   }
 
   private mutating func take(_ event: yaml_event_t) throws {

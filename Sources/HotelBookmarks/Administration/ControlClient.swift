@@ -89,7 +89,7 @@ enum ControlClient {
   private static func failure(_ answer: Answer) -> any Error {
     let reason = (answer["reason"] ?? answer["result"])?.string ?? "The server failed to answer"
     return answer["error"]?.stringEquals("configuration") == true
-      ? SettingsError(description: reason) : BackupError(.failed, reason)
+      ? SettingsError(reason) : BackupError(.failed, reason)
   }
 
   private static let interruption = BackupError(.failed, "The server ended before it was done")

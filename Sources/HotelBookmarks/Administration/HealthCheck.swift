@@ -14,8 +14,7 @@ package enum HealthCheck {
   package static func url(of settings: Settings) throws(SettingsError) -> String {
     let port = settings.operationsPort ?? settings.port
     guard port != 0 else {
-      throw SettingsError(
-        description: "port: 0 means that only the server knows its port; give --url")
+      throw SettingsError("port: 0 means that only the server knows its port; give --url")
     }
     let isSecure = settings.operationsPort == nil && settings.tlsCertificateFile != nil
     // If the server listens at all addresses, the loopback address is asked.

@@ -19,14 +19,14 @@ package enum PasswordFile {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       let cause = String(cString: strerror(errno))
-      throw SettingsError(description: "\(option): \(path) can't be opened: \(cause)")
+      throw SettingsError("\(option): \(path) can't be opened: \(cause)")
     }
     defer { Glibc.close(file) }
     guard let bytes = content(of: file), !bytes.isEmpty else {
-      throw SettingsError(description: "\(option): \(path) can't be read or is empty")
+      throw SettingsError("\(option): \(path) can't be read or is empty")
     }
     guard bytes.count <= maximumBytes, let text = String(validating: bytes, as: UTF8.self) else {
-      throw SettingsError(description: "\(option): \(path) is too long or no UTF-8")
+      throw SettingsError("\(option): \(path) is too long or no UTF-8")
     }
     return trimmed(text)
   }

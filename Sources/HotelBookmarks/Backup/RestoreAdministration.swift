@@ -13,7 +13,7 @@ package enum RestoreAdministration {
   /// - Parameter erasures: logs of erasures that are newer than the backup: paths of logs, of data directories or backups
   ///   that have one, and URLs of databases. Servers may use these databases.
   /// - Returns: lines about what was restored, and whether a part of the backup was damaged.
-  /// - Throws: ``BackupError``, ``MoveError``, ``SettingsError``, `DataDirectoryError`, the database's errors. A new
+  /// - Throws: ``BackupError``, ``SettingsError``, `DataDirectoryError`, the database's errors. A new
   ///   directory is then left empty.
   package static func restore(
     _ backup: String, to location: StorageLocation, erasures: [String],

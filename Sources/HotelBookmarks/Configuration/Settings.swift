@@ -105,18 +105,17 @@ package struct Settings: Sendable, Equatable {
       url.text.hasPrefix("http://") || url.text.hasPrefix("https://")
     else {
       throw SettingsError(
-        description:
-          "\(name) must be a URL such as https://hotels.example, with or without a path, not \(text)"
+        "\(name) must be a URL such as https://hotels.example, with or without a path, not \(text)"
       )
     }
     return url.text + url.path
   }
 }
 
-/// A setting that can't be used. The description names it and its allowed values.
+/// A setting or a place that can't be used. The description names it, and its allowed values or what to do.
 package struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
   /// One line for the person who starts the server.
   package let description: String
 
-  package init(description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }

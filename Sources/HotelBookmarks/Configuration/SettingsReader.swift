@@ -48,7 +48,7 @@ package struct SettingsReader: Sendable {
     settings.couchPort = try int(.couchPort, in: 0...65_535)
     let ports = [settings.port, settings.operationsPort, settings.couchPort].filter { $0 ?? 0 != 0 }
     guard Set(ports).count == ports.count else {
-      throw SettingsError(description: "port, operationsPort and couchPort must be different ports")
+      throw SettingsError("port, operationsPort and couchPort must be different ports")
     }
     settings.data = string(.data) ?? settings.data
     settings.database = string(.database)
@@ -208,8 +208,7 @@ package struct SettingsReader: Sendable {
     for (name, text) in environment.sorted(by: { $0.key < $1.key })
     where name.hasPrefix(SettingKey.environmentPrefix) {
       guard let setting = SettingKey.allCases.first(where: { $0.environmentName == name }) else {
-        throw SettingsError(
-          description: "\(name) is not a setting; serve --help lists all settings")
+        throw SettingsError("\(name) is not a setting; serve --help lists all settings")
       }
       _ = try value(text, of: setting, named: name)
     }
@@ -220,20 +219,19 @@ package struct SettingsReader: Sendable {
   ) throws(SettingsError) -> [AbsoluteConfigKey: ConfigValue] {
     let root: JSONNode
     do { root = try ParsedJSON(bytes, limits: .small).root } catch {
-      throw SettingsError(description: "The configuration file is not JSON: \(error.reason)")
+      throw SettingsError("The configuration file is not JSON: \(error.reason)")
     }
     guard root.kind == .object else {
-      throw SettingsError(description: "The configuration file must be a JSON object")
+      throw SettingsError("The configuration file must be a JSON object")
     }
     var values: [AbsoluteConfigKey: ConfigValue] = [:]
     for member in root.members {
       guard let setting = SettingKey(rawValue: member.name) else {
-        throw SettingsError(
-          description: "\(member.name) is not a setting; serve --help lists all settings")
+        throw SettingsError("\(member.name) is not a setting; serve --help lists all settings")
       }
       guard let text = setting.isNumber ? member.value.number?.text : member.value.string else {
         let wanted = setting.isNumber ? "a whole number" : "a string"
-        throw SettingsError(description: "\(member.name) must be \(wanted)")
+        throw SettingsError("\(member.name) must be \(wanted)")
       }
       values[path(setting)] = try value(text, of: setting, named: member.name)
     }
@@ -245,7 +243,7 @@ package struct SettingsReader: Sendable {
   ) throws(SettingsError) -> ConfigValue {
     guard setting.isNumber else { return ConfigValue(.string(text), isSecret: false) }
     guard let number = Int(text) else {
-      throw SettingsError(description: "\(name) must be a whole number")
+      throw SettingsError("\(name) must be a whole number")
     }
     return ConfigValue(.int(number), isSecret: false)
   }
@@ -255,7 +253,7 @@ package struct SettingsReader: Sendable {
   }
 
   static func wrong(_ setting: SettingKey, _ wanted: String) -> SettingsError {
-    SettingsError(description: "\(setting.rawValue) must be \(wanted)")
+    SettingsError("\(setting.rawValue) must be \(wanted)")
   }
 
   /// Reads the issuers whose ID tokens are accepted: `ISSUER#CLIENT`, separated by commas. Further clients of an issuer

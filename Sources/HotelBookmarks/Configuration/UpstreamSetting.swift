@@ -76,7 +76,7 @@ struct UpstreamCredentials: Sendable {
   init(file path: String) throws(SettingsError) {
     guard let data = FileManager.default.contents(atPath: path),
       let text = String(validating: data, as: UTF8.self)
-    else { throw SettingsError(description: "upstreamCredentialsFile can't be read as UTF-8") }
+    else { throw SettingsError("upstreamCredentialsFile can't be read as UTF-8") }
     var fields: [UpstreamOrigin: String] = [:]
     for (number, line) in text.split(
       omittingEmptySubsequences: false, whereSeparator: \.isNewline
@@ -85,8 +85,7 @@ struct UpstreamCredentials: Sendable {
       let parts = line.split(separator: " ", maxSplits: 1)
       guard parts.count == 2, parts[1].contains(":"), let url = try? UpstreamURL(String(parts[0]))
       else {
-        throw SettingsError(
-          description: "upstreamCredentialsFile line \(number + 1) must be: URL USER:PASSWORD")
+        throw SettingsError("upstreamCredentialsFile line \(number + 1) must be: URL USER:PASSWORD")
       }
       fields[url.origin] = "Basic " + Data(parts[1].utf8).base64EncodedString()
     }

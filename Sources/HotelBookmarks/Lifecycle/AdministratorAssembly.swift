@@ -87,7 +87,7 @@ struct AdministratorAssembly: Sendable {
   func checkName(_ accounts: AccountService) async throws {
     guard try await accounts.accountID(ofUser: administrator.name.text) == nil else {
       throw SettingsError(
-        description: "adminName: a user has signed up as \(administrator.name.text); "
+        "adminName: a user has signed up as \(administrator.name.text); "
           + "choose another name for the administrator with --\(SettingKey.adminName.flagName)")
     }
   }
@@ -98,8 +98,8 @@ struct AdministratorAssembly: Sendable {
       return try make()
     } catch let error as ServiceError {
       switch error.code {
-      case .invalidName: throw SettingsError(description: "adminName: \(error.reason)")
-      case .invalidPassword: throw SettingsError(description: "adminPasswordFile: \(error.reason)")
+      case .invalidName: throw SettingsError("adminName: \(error.reason)")
+      case .invalidPassword: throw SettingsError("adminPasswordFile: \(error.reason)")
       default: throw error
       }
     }

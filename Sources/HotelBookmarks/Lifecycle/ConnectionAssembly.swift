@@ -54,7 +54,7 @@ struct ConnectionAssembly: Sendable {
     if let certificate = settings.tlsCertificateFile, let key = settings.tlsKeyFile {
       do { certificates = try Certificates(certificateFile: certificate, keyFile: key) } catch {
         throw SettingsError(
-          description: "The certificate \(certificate) or its key \(key) can't be used (\(error)): "
+          "The certificate \(certificate) or its key \(key) can't be used (\(error)): "
             + "tlsCertificateFile and tlsKeyFile must name PEM files that belong together and may be read"
         )
       }

@@ -97,7 +97,7 @@ struct SearchAssembly: Sendable {
   private static func trust(_ file: String?) throws(SettingsError) -> UpstreamTrust {
     guard let file else { return UpstreamTrust() }
     do { return try UpstreamTrust(file: file) } catch {
-      throw SettingsError(description: "upstreamCaFile must be a PEM file of certificates")
+      throw SettingsError("upstreamCaFile must be a PEM file of certificates")
     }
   }
 
@@ -120,11 +120,11 @@ struct SearchAssembly: Sendable {
   private static func url(of setting: UpstreamSetting) throws(SettingsError) -> UpstreamURL {
     let text: String
     switch setting {
-    case .embedded: throw SettingsError(description: "upstream: the embedded catalogue has no URL")
+    case .embedded: throw SettingsError("upstream: the embedded catalogue has no URL")
     case .travelSample(let url), .couchbase(let url, _), .openSearch(let url, _): text = url
     }
     do { return try UpstreamURL(text) } catch {
-      throw SettingsError(description: "upstream: \(error.reason)")
+      throw SettingsError("upstream: \(error.reason)")
     }
   }
 }

@@ -8,7 +8,7 @@ package enum StartFailure {
   /// Whether the person has to change the configuration first: exit status 78 of sysexits.h.
   package static func isConfiguration(_ error: any Error) -> Bool {
     switch error {
-    case is DataDirectoryError, is MoveError, is SettingsError: true
+    case is DataDirectoryError, is SettingsError: true
     case let error as ServiceError: error.code == .keys
     case let error as BackupError: error.code == .otherFormat
     default: false
@@ -30,7 +30,6 @@ package enum StartFailure {
   private static func text(of error: any Error) -> String {
     switch error {
     case let error as DataDirectoryError: error.reason
-    case let error as MoveError: error.reason
     case let error as SettingsError: error.description
     case let error as ServiceError: join(error.reason, error.detail)
     case let error as CatalogueError:
@@ -54,7 +53,7 @@ extension SettingsError {
     let place = isFile ? "--data \(location.data)" : "--database URL"
     let file = isFile ? " (\(FileEngine.file(of: .system, in: location.data)))" : ""
     self.init(
-      description: "The accounts are damaged\(file): \(error.message). "
+      "The accounts are damaged\(file): \(error.message). "
         + "Run hotel-bookmarks repair \(place); what it can't repair comes back with a whole backup: "
         + "hotel-bookmarks restore BACKUP \(isFile ? "--data NEW-DIRECTORY" : "--database NEW-URL")"
     )

@@ -75,8 +75,7 @@ struct StorageAssembly: Sendable {
       if let mark = try await database.moveMark() {
         let location = address.description
         throw SettingsError(
-          description:
-            "database: " + mark.reason(at: location, removal: "run move --undo with its URL"))
+          "database: " + mark.reason(at: location, removal: "run move --undo with its URL"))
       }
     } catch {
       await database.close()

@@ -27,7 +27,7 @@ package struct StorageLocation: Sendable, Equatable {
   /// - Throws: ``SettingsError`` for a URL that can't be used.
   static func address(url: String, password: String?) throws(SettingsError) -> DatabaseAddress {
     do { return try DatabaseAddress(url: url, password: password) } catch {
-      throw SettingsError(description: "database: \(StartFailure.line(error))")
+      throw SettingsError("database: \(StartFailure.line(error))")
     }
   }
 

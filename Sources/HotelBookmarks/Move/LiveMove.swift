@@ -36,7 +36,7 @@ struct LiveMove: Sendable {
 
   /// Moves all stores. Afterwards changes are refused for as long as this process lives.
   /// - Parameter moved: the mark of the source at the end.
-  /// - Throws: ``MoveError`` when the target has a later state of a store, and when it is not known whether the move has
+  /// - Throws: ``SettingsError`` when the target has a later state of a store, and when it is not known whether the move has
   ///   ended; the errors of both engines; `CancellationError`. Only when it is not known, changes remain refused.
   func run(_ moved: @escaping @Sendable () -> MoveMark) async throws -> Summary {
     let access = backups.engine.access
@@ -179,7 +179,7 @@ struct LiveMove: Sendable {
     // Even a call that fails may have removed the target's mark.
     access.finishHandover()
     do { try await target.setMoveMark(nil) } catch {
-      throw MoveError(
+      throw SettingsError(
         "It is not known whether the move has ended (\(StartFailure.line(error))); run the same command again. "
           + "Until then nothing can be changed in either place")
     }

@@ -13,7 +13,7 @@ package enum MoveAdministration {
   /// - Parameter target: a database's URL, or a data directory that is absent or empty.
   /// - Parameter passwordFile: a file with the database's password.
   /// - Returns: lines about what was moved, and whether a store was left out because it can't be read.
-  /// - Throws: ``MoveError``, ``SettingsError``, `DataDirectoryError`, `ServiceError`; ``BackupError`` with a server's
+  /// - Throws: ``SettingsError``, `DataDirectoryError`, `ServiceError`; ``BackupError`` with a server's
   ///   reason. The source is then not marked, unless the reason says that it is not known whether the move has ended.
   package static func move(
     from source: String, to target: String, passwordFile: String?,
@@ -23,7 +23,7 @@ package enum MoveAdministration {
     let from = try MoveEndpoint(source, password: password)
     let to = try MoveEndpoint(target, password: password)
     guard (from.path == nil) != (to.path == nil) else {
-      throw MoveError("One of --from and --to is a data directory, the other a postgres:// URL")
+      throw SettingsError("One of --from and --to is a data directory, the other a postgres:// URL")
     }
     if let path = from.path {
       try FileEngine.requireDirectory(path)
@@ -69,7 +69,7 @@ package enum MoveAdministration {
     _ backups: StoreBackups?, to: MoveEndpoint, _ report: LiveMove.Report
   ) async throws -> (lines: [String], isDamaged: Bool) {
     guard let backups else {
-      throw MoveError("The server has its stores in a database; give the URL as --from")
+      throw SettingsError("The server has its stores in a database; give the URL as --from")
     }
     let from = MoveEndpoint.directory(backups.directory)
     return try await MoveEndpoint.with(to) { target in
@@ -106,7 +106,7 @@ package enum MoveAdministration {
         return "\(endpoint.description) has no mark of a move"
       }
       guard mark.kind == .moved else {
-        throw MoveError(mark.reason(at: endpoint.description, removal: ""))
+        throw SettingsError(mark.reason(at: endpoint.description, removal: ""))
       }
       try await engine.setMoveMark(nil)
       return "servers may use \(endpoint.description) again; it was moved \(mark.detail)"
@@ -114,35 +114,35 @@ package enum MoveAdministration {
   }
 
   /// Checks that a database has no stores and no mark of a move.
-  /// - Throws: ``MoveError``; the database's errors.
+  /// - Throws: ``SettingsError``; the database's errors.
   static func requireFree(_ database: MoveEndpoint) async throws {
     try await MoveEndpoint.with(database) { engine in
       if let mark = try await engine.moveMark() {
-        throw MoveError(mark.reason(at: database.description, removal: undoing(database)))
+        throw SettingsError(mark.reason(at: database.description, removal: undoing(database)))
       }
       guard try await StoreMove.isEmpty(engine) else { throw occupied(database) }
     }
   }
 
-  private static func occupied(_ endpoint: MoveEndpoint) -> MoveError {
-    MoveError("\(endpoint.description) has stores already; move into an empty place")
+  private static func occupied(_ endpoint: MoveEndpoint) -> SettingsError {
+    SettingsError("\(endpoint.description) has stores already; move into an empty place")
   }
 
   /// Checks that the source was not moved before, and that the target is empty or has a part of this same move.
   /// - Parameter unfinished: the mark of this move.
-  /// - Throws: ``MoveError``.
+  /// - Throws: ``SettingsError``.
   private static func requireFree(
     _ source: any CopyingEngine, _ target: any CopyingEngine, _ from: MoveEndpoint,
     _ to: MoveEndpoint, _ unfinished: MoveMark
   ) async throws {
     let (sourceMark, targetMark) = (try await source.moveMark(), try await target.moveMark())
     if let mark = targetMark, mark != unfinished {
-      throw MoveError(mark.reason(at: to.description, removal: undoing(to)))
+      throw SettingsError(mark.reason(at: to.description, removal: undoing(to)))
     }
     // The last move ended between its two last steps.
     if sourceMark?.kind == .moved, targetMark?.kind == .unfinished { return }
     if let mark = sourceMark {
-      throw MoveError(mark.reason(at: from.description, removal: undoing(from)))
+      throw SettingsError(mark.reason(at: from.description, removal: undoing(from)))
     }
     if targetMark == nil, try await !StoreMove.isEmpty(target) { throw occupied(to) }
   }

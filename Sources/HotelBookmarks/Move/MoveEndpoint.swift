@@ -49,7 +49,7 @@ enum MoveEndpoint: Sendable {
 
   /// Opens an endpoint and closes it after use.
   /// - Parameter whileUsed: whether servers may use a database meanwhile.
-  /// - Throws: ``MoveError`` for a database that servers use; `DataDirectoryError`; the database's errors; the errors of
+  /// - Throws: ``SettingsError`` for a database that servers use; `DataDirectoryError`; the database's errors; the errors of
   ///   `use`.
   static func with<Value>(
     _ endpoint: MoveEndpoint, whileUsed: Bool = false,
@@ -77,7 +77,7 @@ enum MoveEndpoint: Sendable {
       do {
         let nodes = whileUsed ? 0 : try await Self.nodes(of: engine)
         guard nodes == 0 else {
-          throw MoveError(
+          throw SettingsError(
             "Servers use the database \(description) (\(nodes) connections); stop them first")
         }
       } catch {
@@ -87,12 +87,4 @@ enum MoveEndpoint: Sendable {
       return engine
     }
   }
-}
-
-/// Why a move can't begin. The person has to change something first.
-package struct MoveError: Error, Sendable {
-  /// One line for the operator that says what to do.
-  package let reason: String
-
-  init(_ reason: String) { self.reason = reason }
 }

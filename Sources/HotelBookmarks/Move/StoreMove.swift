@@ -53,7 +53,7 @@ struct StoreMove: Sendable {
   /// In a move the accounts come last, because without them no one can use the target. A store that can't be read is
   /// reported and left out; then the accounts are left out too. While the source is used, the accounts come first, so
   /// that a guest who becomes a user meanwhile is still a guest with all bookmarks.
-  /// - Throws: ``MoveError`` when the target has a later state of a store; the errors of both engines.
+  /// - Throws: ``SettingsError`` when the target has a later state of a store; the errors of both engines.
   func run(_ report: BackupAdministration.Report) async throws -> Summary {
     try await target.removeUnfinishedCopies()
     var summary = Summary()
@@ -169,7 +169,7 @@ struct StoreMove: Sendable {
   /// - Parameter report: receives a line about damage.
   /// - Parameter reading: reads all rows of the original. Only this tells which of two disks has failed.
   /// - Returns: nil for a store that is damaged or on a part of the disk that can't be read. It is reported.
-  /// - Throws: ``MoveError`` when the target has a later state of the store; the errors of both engines.
+  /// - Throws: ``SettingsError`` when the target has a later state of the store; the errors of both engines.
   static func reportingDamage(
     of name: StoreName, _ report: (String) async -> Void,
     _ reading: (StoreName) async throws -> Void, _ copy: () async throws -> StoreTransfer.Outcome
@@ -185,7 +185,7 @@ struct StoreMove: Sendable {
         // It was erased after the names were listed.
         return .absent
       } catch let error as ServiceError where error.code == .exists {
-        throw MoveError("\(error.reason): \(name.key); move into an empty place")
+        throw SettingsError("\(error.reason): \(name.key); move into an empty place")
       } catch let error as ServiceError where error.code == .storage && !isRepeated {
         isRepeated = true
         do { try await reading(name) } catch let error as ServiceError
