@@ -190,9 +190,7 @@ struct AdministrationAssembly: ServerAdministration {
     } catch let error as ServiceError where [.missing, .configuration].contains(error.code) {
       throw error
     } catch {
-      logger.warning(
-        "an administrator's task failed",
-        metadata: ["detail": "\(StartFailure.line(error))"])
+      logger.warning("an administrator's task failed", error)
       throw ServiceError(Self.code(for: error), StartFailure.line(error))
     }
   }

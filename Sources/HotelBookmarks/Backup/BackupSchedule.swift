@@ -71,9 +71,7 @@ struct BackupSchedule: Service {
     } catch is CancellationError {
       return .cancelled
     } catch {
-      logger.error(
-        "the regular backup failed; it is tried again in ten minutes",
-        metadata: ["detail": "\(StartFailure.line(error))"])
+      logger.error("the regular backup failed; it is tried again in ten minutes", error)
       return .failed
     }
   }
@@ -85,8 +83,7 @@ struct BackupSchedule: Service {
       if removed.isEmpty { return }
       logger.info("old backups were removed", metadata: ["backups": "\(removed.count)"])
     } catch {
-      logger.error(
-        "old backups can't be removed", metadata: ["detail": "\(StartFailure.line(error))"])
+      logger.error("old backups can't be removed", error)
     }
   }
 }

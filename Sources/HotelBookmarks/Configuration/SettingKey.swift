@@ -1,56 +1,20 @@
 /// The names of all settings, as in a configuration file. A flag has the name in kebab case, the environment has it in
 /// upper snake case after `HOTEL_BOOKMARKS_`. With an unknown name the server does not start.
 package enum SettingKey: String, CaseIterable, Sendable {
-  case hostname
-  case port
-  case operationsPort
-  case couchPort
-  case data
-  case database
-  case databasePasswordFile
-  case databaseConnections
-  case upstream
-  case upstreamCredentialsFile
-  case upstreamNetworks
+  case hostname, port, operationsPort, couchPort
+  case data, database, databasePasswordFile, databaseConnections
+  case upstream, upstreamCredentialsFile, upstreamNetworks
   case upstreamCAFile = "upstreamCaFile"
-  case upstreamMilliseconds
-  case searchMilliseconds
+  case upstreamMilliseconds, searchMilliseconds
   case publicURL = "publicUrl"
-  case origins
-  case trustedProxies
-  case tlsCertificateFile
-  case tlsKeyFile
-  case connections
-  case connectionsPerAddress
-  case requestsAtOnce
-  case overloadMilliseconds
-  case requestSeconds
-  case requestProcessorMilliseconds
-  case guestsPerHour
-  case guestBytesPerDay
-  case guestOverallBytes
-  case ownedListBytes
-  case keptBytes
-  case issuers
-  case issuerKeys
-  case issuerNetworks
-  case replicationNetworks
-  case openStores
-  case databaseDocuments
-  case databaseBytes
-  case databaseDocumentBytes
-  case databaseTreeBytes
-  case tombstoneDays
-  case backups
-  case backupEvery
-  case backupKeep
-  case audit
-  case adminName
-  case adminPasswordFile
-  case logLevel
-  case logFormat
-  case showCost
-  case drainSeconds
+  case origins, trustedProxies, tlsCertificateFile, tlsKeyFile
+  case connections, connectionsPerAddress, requestsAtOnce, overloadMilliseconds
+  case requestSeconds, requestProcessorMilliseconds
+  case guestsPerHour, guestBytesPerDay, guestOverallBytes, ownedListBytes, keptBytes
+  case issuers, issuerKeys, issuerNetworks, replicationNetworks
+  case openStores, databaseDocuments, databaseBytes, databaseDocumentBytes, databaseTreeBytes
+  case tombstoneDays, backups, backupEvery, backupKeep
+  case audit, adminName, adminPasswordFile, logLevel, logFormat, showCost, drainSeconds
 
   static let environmentPrefix = "HOTEL_BOOKMARKS_"
 
@@ -60,22 +24,14 @@ package enum SettingKey: String, CaseIterable, Sendable {
   package var flagName: String { words(joinedBy: "-") }
 
   /// Whether the setting is a whole number.
-  var isNumber: Bool {
-    switch self {
-    case .port, .operationsPort, .couchPort, .guestsPerHour, .openStores, .connections,
-      .connectionsPerAddress, .requestsAtOnce, .overloadMilliseconds, .requestSeconds,
-      .requestProcessorMilliseconds, .upstreamMilliseconds, .searchMilliseconds,
-      .databaseConnections, .databaseDocuments, .databaseBytes, .databaseDocumentBytes,
-      .databaseTreeBytes, .tombstoneDays, .backupKeep, .showCost, .drainSeconds, .guestBytesPerDay,
-      .guestOverallBytes, .ownedListBytes, .keptBytes:
-      true
-    case .hostname, .data, .database, .databasePasswordFile, .upstream, .upstreamCredentialsFile,
-      .upstreamNetworks, .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys,
-      .issuerNetworks, .replicationNetworks, .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
-      .backups, .backupEvery, .audit, .adminName, .adminPasswordFile, .logLevel, .logFormat:
-      false
-    }
-  }
+  var isNumber: Bool { !Self.ofText.contains(self) }
+
+  private static let ofText: Set<SettingKey> = [
+    .hostname, .data, .database, .databasePasswordFile, .upstream, .upstreamCredentialsFile,
+    .upstreamNetworks, .upstreamCAFile, .publicURL, .origins, .issuers, .issuerKeys,
+    .issuerNetworks, .replicationNetworks, .trustedProxies, .tlsCertificateFile, .tlsKeyFile,
+    .backups, .backupEvery, .audit, .adminName, .adminPasswordFile, .logLevel, .logFormat,
+  ]
 
   private func words(joinedBy joiner: String) -> String {
     rawValue.reduce(into: "") { text, character in

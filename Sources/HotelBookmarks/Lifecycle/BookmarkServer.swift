@@ -157,7 +157,7 @@ package struct BookmarkServer: Sendable {
   private static func warnOfPassword(_ error: any Error, _ logger: Logger) {
     logger.error(
       "the administrator's new password may be unknown; `admin reset-password` makes another one",
-      metadata: ["detail": "\(StartFailure.line(error))"])
+      error)
   }
 
   private func application(

@@ -28,9 +28,7 @@ struct CertificateService: Service {
     do {
       if try certificates.reload() { logger.info("the certificate was replaced") }
     } catch {
-      logger.error(
-        "the certificate can't be reloaded",
-        metadata: ["detail": "\(StartFailure.line(error))"])
+      logger.error("the certificate can't be reloaded", error)
     }
   }
 }

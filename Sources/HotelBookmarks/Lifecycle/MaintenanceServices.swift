@@ -39,8 +39,7 @@ struct KeyService: Service {
         } catch {
           // A failure that lasts is logged once: with a database it would be a line each second.
           if !isFailing, !Task.isCancelled {
-            logger.error(
-              "the keys can't be reloaded", metadata: ["detail": "\(StartFailure.line(error))"])
+            logger.error("the keys can't be reloaded", error)
           }
           isFailing = true
         }
@@ -169,9 +168,7 @@ struct ScrubService: Service {
       }
     } catch is CancellationError {
     } catch {
-      logger.warning(
-        "the stores could not be checked",
-        metadata: ["detail": "\(StartFailure.line(error))"])
+      logger.warning("the stores could not be checked", error)
     }
   }
 

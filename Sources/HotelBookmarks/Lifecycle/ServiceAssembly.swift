@@ -68,8 +68,7 @@ struct ServiceAssembly: Sendable {
     regularBackups = settings.backups.map(KeptBackups.init(directory:))
     // A backup disk that is away must not keep the server from starting. Each backup tries again.
     do { try await regularBackups?.make() } catch {
-      logger.error(
-        "no backup can be made at present", metadata: ["detail": "\(StartFailure.line(error))"])
+      logger.error("no backup can be made at present", error)
     }
     var accountSettings = AccountSettings()
     accountSettings.guestsPerHour = settings.guestsPerHour
@@ -112,8 +111,7 @@ struct ServiceAssembly: Sendable {
     try await administrator.checkName(accounts)
     let catalogue = storage.sharedCatalogue(in: settings.data)
     do { try await catalogue?.catchUp() } catch {
-      logger.warning(
-        "the shared catalogue can't be copied", metadata: ["detail": "\(StartFailure.line(error))"])
+      logger.warning("the shared catalogue can't be copied", error)
     }
     search = try await SearchAssembly(settings, logger: logger)
     let administration = AdministrationAssembly(

@@ -125,9 +125,7 @@ struct SharedCatalogueService: Service {
         } catch {
           // A failure that lasts is logged once.
           if !isFailing, !Task.isCancelled {
-            logger.warning(
-              "the shared catalogue can't be copied",
-              metadata: ["detail": "\(StartFailure.line(error))"])
+            logger.warning("the shared catalogue can't be copied", error)
           }
           isFailing = true
         }

@@ -1,5 +1,6 @@
 import Accounts
 import Catalogue
+import Logging
 import SQLiteEngine
 import Stores
 
@@ -42,6 +43,18 @@ package enum StartFailure {
 
   private static func join(_ reason: String, _ detail: String) -> String {
     detail.isEmpty ? reason : reason + " (" + detail + ")"
+  }
+}
+
+extension Logger {
+  /// Logs that something failed, and why.
+  func error(_ message: Message, _ failure: any Error) {
+    error(message, metadata: ["detail": "\(StartFailure.line(failure))"])
+  }
+
+  /// Logs that something failed that will be tried again, and why.
+  func warning(_ message: Message, _ failure: any Error) {
+    warning(message, metadata: ["detail": "\(StartFailure.line(failure))"])
   }
 }
 

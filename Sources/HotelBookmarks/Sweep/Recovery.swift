@@ -68,9 +68,7 @@ struct RecoveryService: Service {
       var known: Set<String> = []
       while (try? await Task.sleep(for: Self.interval)) != nil {
         do { known = try await recovery.run(at: now(), besides: known) } catch {
-          logger.warning(
-            "unfinished work can't be finished yet and will be tried again",
-            metadata: ["detail": "\(StartFailure.line(error))"])
+          logger.warning("unfinished work can't be finished yet and will be tried again", error)
         }
       }
     }
