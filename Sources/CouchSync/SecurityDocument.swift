@@ -23,7 +23,9 @@ package struct SecurityDocument: Sendable, Equatable {
   package static let standard = SecurityDocument(
     bytes: Array(#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#.utf8),
     administrators: [], members: [])
+}
 
+extension SecurityDocument {
   /// Reads an object. Unknown members are kept.
   /// - Throws: 400 `bad_request` for a value that does not have CouchDB's form; 413 for a list longer than
   ///   ``maximumNames``.
@@ -35,12 +37,6 @@ package struct SecurityDocument: Sendable, Equatable {
     // CouchDB's name before version 1.3.
     members = try Self.names(node["members"] == nil ? "readers" : "members", in: node)
     bytes = node.minified
-  }
-
-  private init(bytes: [UInt8], administrators: [String], members: [String]) {
-    self.bytes = bytes
-    self.administrators = administrators
-    self.members = members
   }
 
   /// Checks one of the two objects.

@@ -59,13 +59,9 @@ struct AdoptionReceipt: Sendable, Equatable {
       return DifferingHotel(id: item.reference.id.text, revision: guests)
     }
   }
+}
 
-  /// Makes a receipt.
-  init(bookmarks: Int, waiting: Set<Reference>?) {
-    self.bookmarks = bookmarks
-    self.waiting = waiting
-  }
-
+extension AdoptionReceipt {
   /// Records adopted items. With more than ``BookmarkLimits/undoneRevisions`` items, the receipt drops them all and
   /// the adoption can't be undone.
   mutating func add(_ more: [Came]) {

@@ -18,7 +18,9 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
   let forgotten: Int64
   /// The epoch of the store.
   let epoch: String
+}
 
+extension MirrorToken {
   /// The token of a sequence in a store's state.
   init(_ sequence: Int64, in view: any StoreView) throws {
     self.sequence = sequence
@@ -30,13 +32,6 @@ package struct MirrorToken: Sendable, Equatable, CustomStringConvertible {
   /// The token of an absent store.
   static let absent = MirrorToken(
     sequence: 0, purges: 0, forgotten: 0, epoch: String(repeating: "0", count: 32))
-
-  private init(sequence: Int64, purges: Int64, forgotten: Int64, epoch: String) {
-    self.sequence = sequence
-    self.purges = purges
-    self.forgotten = forgotten
-    self.epoch = epoch
-  }
 
   /// Reads a token; nil for any other text.
   package init?(_ text: String) {

@@ -22,13 +22,9 @@ package struct Restoration: Sendable, Equatable {
     /// Its position in the list.
     let position: BookmarkPosition
   }
+}
 
-  init(id: HotelID, revision: RevisionID, former: Former?) {
-    self.id = id
-    self.revision = revision
-    self.former = former
-  }
-
+extension Restoration {
   /// Reads a step as ``appendMembers(to:)`` wrote it; nil for anything else.
   init?(_ node: JSONNode) {
     guard Self.has(only: ["id", "rev", "former"], node),

@@ -33,13 +33,9 @@ struct StoreRow: Sendable {
     """
   /// The number of columns.
   static let columnCount = 14
+}
 
-  /// Creates a row with the given header.
-  init(number: Int64, header: StoreHeader) {
-    self.number = number
-    self.header = header
-  }
-
+extension StoreRow {
   /// Reads a row.
   /// - Throws: `damaged` when it fails its checksum.
   init(_ row: Row) throws {

@@ -50,12 +50,6 @@ struct StoreScrub {
     }
   }
 
-  private init(rows: StoreRows, name: String, reporter: ScrubReporter) {
-    self.rows = rows
-    self.name = name
-    self.reporter = reporter
-  }
-
   private mutating func all(of owner: Owner, as blank: BlankDatabase) {
     attempt { scrub in try scrub.structure(as: blank) }
     attempt { scrub in try scrub.documentsAndCounts(of: owner) }
