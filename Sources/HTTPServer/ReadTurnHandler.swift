@@ -2,7 +2,8 @@ import IPAddresses
 import NIOCore
 
 /// The first handler of a connection: measures how long its event loop works for what the client sends, and keeps the
-/// bytes while the client's address has to wait for its turn (``ReadTurns``). Meanwhile it reads nothing more.
+/// bytes while the client's address has to wait for its turn (``ReadTurns``), or for the next one if they take longer than
+/// ``longestTurn``. Meanwhile it reads nothing more.
 final class ReadTurnHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -14,14 +15,20 @@ final class ReadTurnHandler: ChannelDuplexHandler {
   static let longestKept = 256 << 10
   /// The most bytes that are kept if they do.
   private static let shortestKept = 16 << 10
+  /// The most bytes that are handled in one piece: a record of TLS. They may be thousands of chunks or of frames.
+  static let portionBytes = 16 << 10
+  /// How long bytes are handled before the others wait for the connection's next turn.
+  static let longestTurn = TimeAmount.milliseconds(2)
 
   private let turns: ReadTurns
   private let address: ClientAddress
   private let flow: ReadFlow
   private var context: ChannelHandlerContext?
   /// The bytes that wait, in one read after the other; empty for none.
-  private var kept: [ByteBuffer] = []
-  private var keptBytes = 0
+  private var kept = CircularBuffer<ByteBuffer>()
+  private var keptBytes = 0 {
+    didSet { turns.keptBytes += keptBytes - oldValue }
+  }
   /// Whether the client sends nothing more behind them.
   private var keepsEnd = false
   private var isQueued = false
@@ -42,31 +49,29 @@ final class ReadTurnHandler: ChannelDuplexHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
-    _ = takeKept()
+    drop()
     turns.leave(flow, address)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if kept.isEmpty, start != nil || turns.mayRead(flow) {
+    let bytes = unwrapInboundIn(data)
+    let isNext = kept.isEmpty && (start == nil ? turns.mayRead(flow) : !isLong)
+    if isNext, bytes.readableBytes <= Self.portionBytes {
       start = start ?? turns.now
       return context.fireChannelRead(data)
     }
-    let bytes = unwrapInboundIn(data)
     kept.append(bytes)
     keptBytes += bytes.readableBytes
-    turns.keptBytes += bytes.readableBytes
-    if keptBytes > (turns.keepsMuch ? Self.shortestKept : Self.longestKept) { pass(context) }
+    if isNext {
+      pass(context)
+    } else if keptBytes > (turns.keepsMuch ? Self.shortestKept : Self.longestKept) {
+      pass(context, all: true)
+    }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    guard kept.isEmpty else {
-      if !isQueued {
-        isQueued = true
-        turns.wait(self, .init(bytes: keptBytes, after: reads), of: flow)
-      }
-      return
-    }
-    finish(context)
+    if kept.isEmpty || start != nil { finish(context) }
+    lineUp()
   }
 
   func read(context: ChannelHandlerContext) {
@@ -78,47 +83,66 @@ final class ReadTurnHandler: ChannelDuplexHandler {
       keepsEnd = true
       return
     }
-    passAll(context)
+    takeTurn(context, all: true)
     context.fireUserInboundEventTriggered(event)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    passAll(context)
+    drop()
     context.fireErrorCaught(error)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    passAll(context)
     isOver = true
+    drop()
     context.fireChannelInactive()
     charge()
   }
 
-  /// Handles the bytes that have waited.
+  /// Handles bytes that have waited.
   func takeTurn() {
     isQueued = false
-    guard let context else { return }
-    passAll(context)
+    if let context { takeTurn(context) }
   }
 
-  private func passAll(_ context: ChannelHandlerContext) {
+  /// Handles bytes that have waited, and the end of what the client sends if nothing waits any more.
+  private func takeTurn(_ context: ChannelHandlerContext, all: Bool = false) {
     guard !kept.isEmpty else { return }
-    pass(context)
+    pass(context, all: all)
     finish(context)
-    guard keepsEnd, !isOver else { return }
+    lineUp()
+    guard keepsEnd, kept.isEmpty, !isOver else { return }
     keepsEnd = false
     context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
   }
 
-  private func pass(_ context: ChannelHandlerContext) {
-    start = start ?? turns.now
-    for piece in takeKept() where !isOver { context.fireChannelRead(wrapInboundOut(piece)) }
+  /// Waits for a turn, or for the next one, if bytes wait.
+  private func lineUp() {
+    guard !kept.isEmpty, !isQueued else { return }
+    isQueued = true
+    turns.wait(self, .init(bytes: keptBytes, after: reads), of: flow)
   }
 
-  private func takeKept() -> [ByteBuffer] {
-    defer { (kept, keptBytes) = ([], 0) }
-    turns.keptBytes -= keptBytes
-    return kept
+  /// Hands bytes on, one portion after the other, until that has taken a turn.
+  private func pass(_ context: ChannelHandlerContext, all: Bool = false) {
+    start = start ?? turns.now
+    while !isOver, var rest = kept.popFirst() {
+      let length = min(rest.readableBytes, Self.portionBytes)
+      let portion = rest.readSlice(length: length) ?? ByteBuffer()
+      if rest.readableBytes > 0 { kept.prepend(rest) }
+      keptBytes -= length
+      context.fireChannelRead(wrapInboundOut(portion))
+      if isLong, !all { return }
+    }
+  }
+
+  /// Whether the present read has taken a turn.
+  private var isLong: Bool { start.map { turns.now - $0 >= Self.longestTurn } ?? false }
+
+  /// Forgets bytes whose client has gone: nobody waits for what they ask.
+  private func drop() {
+    kept.removeAll()
+    keptBytes = 0
   }
 
   private func finish(_ context: ChannelHandlerContext) {
@@ -126,7 +150,7 @@ final class ReadTurnHandler: ChannelDuplexHandler {
     context.fireChannelReadComplete()
     reads &+= 1
     charge()
-    guard wantsRead else { return }
+    guard wantsRead, kept.isEmpty else { return }
     wantsRead = false
     context.read()
   }
