@@ -24,7 +24,8 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var machine: RequestLimitStateMachine
   private var timer: Scheduled<Void>?
   /// What has come of a body with the present read. It is passed on in one piece, because a client decides in how many
-  /// chunks or frames it comes, and each piece costs its reader as much as a long one.
+  /// chunks or frames it comes, and each piece costs its reader as much as a long one. It is a copy, because the smallest
+  /// part of a read keeps all of it in memory.
   private var arrived = ByteBuffer()
 
   init(
@@ -86,7 +87,7 @@ final class RequestLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       return carryOut(action, data, context)
     }
     var bytes = bytes
-    if arrived.readableBytes == 0 { arrived = bytes } else { arrived.writeBuffer(&bytes) }
+    arrived.writeBuffer(&bytes)
   }
 
   private func passArrived(_ context: ChannelHandlerContext) {

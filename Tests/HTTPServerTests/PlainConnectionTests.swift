@@ -30,9 +30,12 @@ import Testing
       while ContinuousClock.now < end {}
       var text = "no"
       if countsPieces {
-        var lengths: [Int] = []
-        for try await piece in request.body { lengths.append(piece.readableBytes) }
-        text = "\(lengths), no"
+        var (lengths, held) = ([Int](), 0)
+        for try await piece in request.body {
+          lengths.append(piece.readableBytes)
+          if piece.readableBytes < 4_000 { held = max(held, piece.storageCapacity) }
+        }
+        text = "\(lengths) hold \(held < 2_000 ? "little" : "\(held)"), no"
       }
       return Response(
         status: .unauthorized, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
@@ -123,14 +126,15 @@ import Testing
     return Task { await connection.handle(value: queue, logger: logger) }
   }
 
-  /// Regression: each chunk was a piece for the body's reader, and 10,000 chunks of a byte come at once.
+  /// Regression: each chunk was a piece for the body's reader, and 10,000 chunks of a byte come at once. A short piece kept
+  /// all that had come with it in memory: 4,000 bodies of HTTP/2 took 350 MiB.
   @Test func chunksThatComeTogetherAreOnePiece() async throws {
     let serving = try await serve(Refusing(countsPieces: true))
     try await receive("PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
     let long = String(repeating: "b", count: 5_000)
     try await receive(String(repeating: "1\r\na\r\n", count: 1_000))
     try await receive("2\r\naa\r\n1388\r\n\(long)\r\n1\r\na\r\n1\r\na\r\n0\r\n\r\n")
-    #expect(try await answer().hasSuffix("[1000, 2, 5000, 2], no"))
+    #expect(try await answer().hasSuffix("[1000, 2, 5000, 2] hold little, no"))
     try await channel.close()
     await serving.value
   }
