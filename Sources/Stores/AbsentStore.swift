@@ -17,14 +17,14 @@ extension DatabaseManager {
 private struct AbsentStorage: StoreStorage {
   func read<Value: Sendable>(
     _ query: @escaping StoreQuery<Value>
-  ) async throws -> Value { try query(AbsentView()) }
+  ) async throws -> Value { try query(AbsentView(slice: Slice(of: Work.current))) }
 
   /// Runs the rule on an empty store. Purges and indexes have no effect.
   /// - Throws: `absent` for a rule that would write.
   func update<Value: Sendable>(
     loading ids: Set<DocumentID>, at now: Timestamp, _ rule: @escaping UpdateRule<Value>
   ) async throws -> Value {
-    var changes = StoreChanges(of: AbsentView())
+    var changes = StoreChanges(of: AbsentView(slice: .endless))
     let value = try rule(&changes)
     guard changes.mutations.isEmpty, changes.locals.isEmpty else { throw ServiceError.absent }
     return value
@@ -36,7 +36,7 @@ private struct AbsentStorage: StoreStorage {
 }
 
 private struct AbsentView: StoreView {
-  let slice = Slice.endless
+  let slice: Slice
   func document(_ id: DocumentID) throws -> Document? { nil }
   func tree(_ id: DocumentID) throws -> RevisionTree? { nil }
   func body(_ id: DocumentID, _ revision: RevisionID) throws -> [UInt8]? { nil }

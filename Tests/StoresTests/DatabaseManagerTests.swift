@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Scheduling
 @testable import Stores
 
 @Suite struct DatabaseManagerTests {
@@ -97,6 +98,18 @@ import Testing
     }
     try await manager.withExisting(.system) { _ in }
     await manager.close()
+  }
+
+  /// Regression: a request of somebody who had stored nothing was read in one piece, for a quarter of a second.
+  @Test func readOfAnAbsentStoreIsSliced() async throws {
+    let store = manager(of: engine, maximumOpen: 4).absent(.system)
+    let work = Scheduling.Work(ProcessorAccount(), in: Seats(stores: .forStores()))
+    work.end(.gone)
+    let isOver = try await Scheduling.Work.$current.withValue(work) {
+      try await store.read { view in view.slice.isOver }
+    }
+    #expect(isOver)
+    #expect(try await !store.read { view in view.slice.isOver })
   }
 
   @Test(.bug(id: "F11")) func aDamagedStoreIsToldAndNotRemembered() async throws {
