@@ -225,14 +225,14 @@ struct CheckedBody: AsyncSequence, Sendable {
     @concurrent mutating func next() async throws -> ByteBuffer? {
       guard isChecked else { return try await first() }
       guard let chunk = try await rest.next() else { return nil }
-      guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer.name) }
+      try pace.note(chunk.readableBytes, from: peer.name)
       return chunk
     }
 
     @concurrent private mutating func first() async throws -> ByteBuffer {
       var (buffer, start, searched) = ([UInt8](), Int?.none, 0)
       while let chunk = try await rest.next() {
-        guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer.name) }
+        try pace.note(chunk.readableBytes, from: peer.name)
         buffer.append(contentsOf: chunk.readableBytesView)
         if start == nil, let head = buffer.offset(of: Self.blankLine, from: searched) {
           (start, searched) = (head + Self.blankLine.count, head + Self.blankLine.count)

@@ -54,7 +54,7 @@ struct PeerAnswer: Sendable {
 struct TooLongAnswer: Error {}
 
 /// Watches that a body comes at a fair pace, so that a peer that sends a byte a minute does not hold a replication for
-/// years.
+/// years, and in pieces that are worth their handling: each costs the event loop and a task as much as a long one.
 struct PeerPace: Sendable {
   /// How slowly a body may come.
   struct Limits: Sendable {
@@ -73,20 +73,32 @@ struct PeerPace: Sendable {
     }
   }
 
+  /// How many pieces a body may have, and how many further ones for so many bytes. Servers send a row of an answer, or the
+  /// comma before it, as a piece.
+  private static let (fewPieces, bytesOfPiece) = (1_000, 16)
+
   private let limits: Limits
   private let began: ContinuousClock.Instant
-  private(set) var count = 0
+  private var (count, pieces) = (0, 0)
 
   init(_ limits: Limits, since began: ContinuousClock.Instant = .now) {
     (self.limits, self.began) = (limits, began)
   }
 
-  /// Notes more bytes.
-  /// - Returns: false for too slow a body.
-  mutating func note(_ bytes: Int, at now: ContinuousClock.Instant = .now) -> Bool {
+  /// Notes a further piece.
+  /// - Throws: ``ReplicationFailure`` for a body that comes too slowly, or in too short pieces.
+  mutating func note(
+    _ bytes: Int, from peer: String, at now: ContinuousClock.Instant = .now
+  ) throws(ReplicationFailure) {
     count += bytes
+    pieces += 1
     let seconds = Int((now - began).components.seconds)
-    return seconds < 60 || count / seconds >= limits.leastPerSecond
+    guard seconds < 60 || count / seconds >= limits.leastPerSecond else {
+      throw .unreachable(peer, "its answer comes too slowly")
+    }
+    guard pieces <= Self.fewPieces + count / Self.bytesOfPiece else {
+      throw .unreachable(peer, "its answer comes in too short pieces")
+    }
   }
 
   /// Whether a whole answer takes too long.
@@ -105,18 +117,14 @@ extension HTTPClientResponse {
       throw TooLongAnswer()
     }
     var (bytes, pace) = ([UInt8](), PeerPace(limits))
+    // A peer that always has another piece ready keeps no thread of Swift's pool: each piece gives way.
     for try await chunk in body {
       guard chunk.readableBytes <= limit - bytes.count else { throw TooLongAnswer() }
-      guard pace.note(chunk.readableBytes) else { throw ReplicationFailure.slow(peer) }
+      try pace.note(chunk.readableBytes, from: peer)
       guard !pace.isLate() else { throw TooLongAnswer() }
       bytes.append(contentsOf: chunk.readableBytesView)
+      try await Slice.giveWay()
     }
     return bytes
-  }
-}
-
-extension ReplicationFailure {
-  static func slow(_ peer: String) -> ReplicationFailure {
-    unreachable(peer, "its answer comes too slowly")
   }
 }

@@ -142,8 +142,24 @@ struct ReplicationTurnsTests {
     for (limits, bytes, seconds, isFair, isLate) in cases {
       var pace = PeerPace(limits, since: began)
       let now = began + .seconds(seconds)
-      #expect(pace.note(bytes, at: now) == isFair)
+      let isTaken = (try? pace.note(bytes, from: "x", at: now)) != nil
+      #expect(isTaken == isFair)
       #expect(pace.isLate(at: now) == isLate)
     }
+  }
+
+  /// Regression: a remote's answer of nine million chunks of a byte was read to its end. Short pieces are usual: `,` and a
+  /// row.
+  @Test(arguments: [([1], 1_066), ([1, 40], nil)] as [([Int], Int?)])
+  func bodyComesInPiecesThatAreWorthTheirHandling(bytes: [Int], most: Int?) {
+    var (pace, taken, failure) = (PeerPace(.people), 0, ReplicationFailure?.none)
+    while taken < 100_000, failure == nil {
+      do {
+        try pace.note(bytes[taken % bytes.count], from: "x")
+        taken += 1
+      } catch { failure = error }
+    }
+    #expect(failure?.reason == most.map { _ in "x: its answer comes in too short pieces" })
+    #expect(taken == most ?? 100_000)
   }
 }
