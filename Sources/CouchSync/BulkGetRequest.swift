@@ -1,5 +1,6 @@
 import Documents
 package import JSON
+import Scheduling
 import Stores
 
 /// The revisions that one `_bulk_get` asks for.
@@ -16,7 +17,7 @@ package struct BulkGetRequest: Sendable {
 
     /// Checks an element as CouchDB does, before anything is looked up (`chttpd_db:bulk_get_parse_arg`).
     init(_ node: JSONNode) throws(Fault) {
-      guard node.kind == .object, node.count > 0 else {
+      guard node.kind == .object, node.members.contains(where: { _ in true }) else {
         throw Fault(.badRequest("document must be a JSON object"))
       }
       guard let id = node["id"] else { throw Fault(.badRequest("document id missed")) }
@@ -91,24 +92,27 @@ package struct BulkGetRequest: Sendable {
   /// Parameters of a single document, which CouchDB refuses here (`chttpd_db:bulk_get_parse_doc_query`).
   private static let refused = ["open_revs", "new_edits", "w", "rev", "atts_since"]
 
-  /// Reads a body and the query's `revs`, `attachments` and `latest`. CouchDB's replicator repeats them in the body, where they count
-  /// too.
-  /// - Throws: 400 for a body without `docs`, and for a parameter of a single document; 413 for too many documents.
+  /// Reads a body, in slices, and the query's `revs`, `attachments` and `latest`. CouchDB's replicator repeats them in the
+  /// body, where they count too.
+  /// - Throws: 400 for a body without `docs`, and for a parameter of a single document; 413 for too many documents;
+  ///   ``WorkEnded``.
   package init(
     _ body: JSONNode, _ parameters: CouchParameters, as form: OpenRevisions.Form = .json
-  ) throws {
+  ) async throws {
     self.form = form
     if let name = Self.refused.first(where: { parameters[$0] != nil }) {
       throw ServiceError.badRequest("\"\(name)\" query parameter is not acceptable")
     }
-    let entries = try CouchBody.documents(in: body).map { node in
-      Result { () throws(Fault) in try Entry(node) }
+    var (entries, named) = ([Result<Entry, Fault>](), [DocumentID: [Int]]())
+    for node in try CouchBody.documents(in: body) {
+      let entry = Result { () throws(Fault) in try Entry(node) }
+      if case .success(let found) = entry {
+        named[DocumentID(stored: found.id), default: []].append(entries.count)
+      }
+      entries.append(entry)
+      try await Slice.giveWay()
     }
-    self.entries = entries
-    named = entries.enumerated().reduce(into: [:]) { named, entry in
-      guard case .success(let found) = entry.element else { return }
-      named[DocumentID(stored: found.id), default: []].append(entry.offset)
-    }
+    (self.entries, self.named) = (entries, named)
     var extras = DocumentExtras()
     let isTrue = { (name: String) in parameters.isTrue(name) || body[name]?.bool == true }
     extras.revisions = isTrue("revs")

@@ -115,15 +115,15 @@ extension CouchDatabase {
   package func deleteIndexes(_ body: JSONNode) async throws -> CouchAnswer {
     let node = try QueryOption.required("docids", in: body, allows: ["docids", "w"])
     _ = try QueryOption.count("w", in: body, default: 1, least: 1)
+    guard node.count <= QueryLimits.bulkDeletes else {
+      throw ServiceError.tooLarge(
+        "A request names at most \(QueryLimits.bulkDeletes) design documents")
+    }
     let names = node.elements.map(\.string)
     guard node.kind == .array, !names.contains(nil) else {
       throw ServiceError(
         .invalidBulkDocs,
         "Bulk Delete requires an array of non-null docids. Docids: \(QueryOption.shown(node))")
-    }
-    guard names.count <= QueryLimits.bulkDeletes else {
-      throw ServiceError.tooLarge(
-        "A request names at most \(QueryLimits.bulkDeletes) design documents")
     }
     var success: [JSONValue] = []
     var fail: [JSONValue] = []

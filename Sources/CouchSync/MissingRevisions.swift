@@ -10,10 +10,10 @@ package struct RevisionsRequest: Sendable {
   /// The ids as received, in order, each with its revisions.
   let documents: [(id: String, revisions: [NamedRevision])]
 
-  /// Reads a body.
+  /// Reads a body in slices.
   /// - Throws: 400 for anything but an object of arrays of revisions, as CouchDB reads them; 413 for more than
-  ///   ``CouchLimits/askedRevisions`` of them.
-  package init(_ body: JSONNode) throws {
+  ///   ``CouchLimits/askedRevisions`` of them; ``WorkEnded``.
+  package init(_ body: JSONNode) async throws {
     var documents: [(id: String, revisions: [NamedRevision])] = []
     var count = 0
     for member in body.members {
@@ -26,6 +26,7 @@ package struct RevisionsRequest: Sendable {
         throw ServiceError.tooLarge("A request has at most \(CouchLimits.askedRevisions) revisions")
       }
       documents.append((member.name, try Self.revisions(value)))
+      try await Slice.giveWay()
     }
     self.documents = documents
   }

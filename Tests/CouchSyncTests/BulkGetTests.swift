@@ -155,6 +155,6 @@ struct BulkGetTests {
 
   @Test(arguments: ["{}", #"{"docs":{}}"#, "[]"])
   func requestWithoutDocumentsIsRefused(body: String) async {
-    #expect(await refusal { try BulkGetRequest(json(body), query([])) } == "400 bad_request")
+    #expect(await refusal { try await BulkGetRequest(json(body), query([])) } == "400 bad_request")
   }
 }

@@ -24,7 +24,7 @@ struct CouchParametersTests {
     #expect(await refusal { try AllDocumentsQuery(given) } == "400 query_parse_error")
     #expect(try DocumentQuery(given).extras == DocumentExtras())
     #expect(try !ChangesQuery(given).descending && !ChangesQuery(given).includesDocuments)
-    _ = try BulkGetRequest(json(#"{"docs":[]}"#), given)
+    _ = try await BulkGetRequest(json(#"{"docs":[]}"#), given)
     #expect(query([("revs", "True")]).isTrue("revs") && !given.isFalse("revs"))
   }
 

@@ -61,7 +61,7 @@ struct Replicator {
       page.values.map { row in
         (row["id"]?.string ?? "", .array((row["changes"]?.array ?? []).compactMap { $0["rev"] }))
       })
-    let request = try RevisionsRequest(parsed(.object(asked)))
+    let request = try await RevisionsRequest(parsed(.object(asked)))
     let difference = try await target.database.revisionsDifference(request).json
     var wanted: [JSONValue] = []
     for (id, missing) in difference.object?.members ?? [] {

@@ -60,7 +60,7 @@ struct RevisionsDifferenceTests {
   @Test func missingRevisionsHaveTheirOwnShape() async throws {
     let couch = try await Couch()
     try await couch.graft("a", "1-a")
-    let request = try RevisionsRequest(json(#"{"a":["1-a","2-b"],"b":["1-a"],"c":[]}"#))
+    let request = try await RevisionsRequest(json(#"{"a":["1-a","2-b"],"b":["1-a"],"c":[]}"#))
     #expect(
       try await couch.database.missingRevisions(request).text
         == #"{"missing_revs":{"a":["2-b"],"b":["1-a"]}}"#)
@@ -71,12 +71,14 @@ struct RevisionsDifferenceTests {
     #"{"a":{"1-a":1}}"#, #"{"a":null}"#,
   ])
   func malformedRequestIsRefused(body: String) async {
-    #expect(await refusal { try RevisionsRequest(json(body)) } == "400 bad_request")
+    #expect(await refusal { try await RevisionsRequest(json(body)) } == "400 bad_request")
   }
 
   @Test func tooManyRevisionsAreRefused() async {
     let revisions = (0...CouchLimits.askedRevisions).map { "\"1-\($0)\"" }.joined(separator: ",")
-    #expect(
-      await refusal { try RevisionsRequest(json(#"{"a":[\#(revisions)]}"#)) } == "413 too_large")
+    let refused = await refusal {
+      try await RevisionsRequest(json(#"{"a":[\#(revisions)]}"#))
+    }
+    #expect(refused == "413 too_large")
   }
 }

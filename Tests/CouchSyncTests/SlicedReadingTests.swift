@@ -69,7 +69,7 @@ struct SlicedReadingTests {
     Reading("bulk get") { try await $0.bulkGet(asked).text },
     Reading("bulk get, latest") { try await $0.bulkGet(asked, ("latest", "true")).text },
     Reading("difference") { couch in
-      let request = try RevisionsRequest(
+      let request = try await RevisionsRequest(
         json(#"{"d10":["2-b","9-x"],"d11":[],"d12":["1-a"],"new":["1-a","1-a"],"d13":["8-y"]}"#))
       return try await couch.database.revisionsDifference(request).text
         + couch.database.missingRevisions(request).text

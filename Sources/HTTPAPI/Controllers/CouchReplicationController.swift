@@ -20,18 +20,18 @@ struct CouchReplicationController: Sendable {
         {
           (form, type) = OpenRevisions.Form.parts(of: kind)
         }
-        let request = try BulkGetRequest(
+        let request = try await BulkGetRequest(
           try await call.couchObject(), try call.couchParameters(), as: form)
         return try feeds.response(
           try await store.read { database in try await database.bulkGet(request) }, call, store,
           type: type)
       },
       databases.route(.post, "/_revs_diff") { call, store in
-        let request = try RevisionsRequest(try await call.couchObject())
+        let request = try await RevisionsRequest(call.couchObject())
         return .couch(try await store.read { try await $0.revisionsDifference(request) })
       },
       databases.route(.post, "/_missing_revs") { call, store in
-        let request = try RevisionsRequest(try await call.couchObject())
+        let request = try await RevisionsRequest(call.couchObject())
         return .couch(try await store.read { try await $0.missingRevisions(request) })
       },
       databases.route(.get, "/_changes") { call, store in

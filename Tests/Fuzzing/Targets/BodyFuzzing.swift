@@ -20,8 +20,14 @@ enum BodyFuzzing {
           _ = try BulkEntry(element, isNewEdit: request.isNewEdit, limits: .standard)
         }
       }
-    case 1: refusedOrTaken { _ = try BulkGetRequest(node, CouchParameters()) }
-    case 2: refusedOrTaken { _ = try RevisionsRequest(node) }
+    case 1:
+      refusedOrTaken {
+        for element in try CouchBody.documents(in: node) { _ = try? BulkGetRequest.Entry(element) }
+      }
+    case 2:
+      refusedOrTaken {
+        for member in node.members { _ = try RevisionsRequest.revisions(member.value) }
+      }
     case 3: refusedOrTaken { _ = try PurgeRequest(node) }
     case 4: refusedOrTaken { _ = try SecurityDocument(node) }
     case 5: refusedOrTaken { _ = try FindRequest(node) }

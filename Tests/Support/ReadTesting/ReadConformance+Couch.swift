@@ -104,7 +104,7 @@ extension ReadConformance {
       }
       let sent = [#"{"d10":["2-b","9-x"],"d11":[],"d12":["1-a"],"new":["1-a"],"d13":["8-y"]}"#]
       let missing = try await bench.answers(sent) { database, body in
-        let request = try RevisionsRequest(ReadBench.json(body))
+        let request = try await RevisionsRequest(ReadBench.json(body))
         return try await CouchAnswer(
           database.revisionsDifference(request).body + database.missingRevisions(request).body)
       }
