@@ -32,8 +32,12 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     queue.noteArrival()
-    guard !isClosing else { return }
     let frame = unwrapInboundIn(data)
+    guard !isClosing else {
+      // The answer to the server's close frame.
+      if frame.opcode == .connectionClose, closeData == nil { context.close(promise: nil) }
+      return
+    }
     guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return fail(context) }
     switch frame.opcode {
     case .binary, .text:
@@ -99,7 +103,7 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
   }
 
   /// Closes the connection. The client's close frame is answered with its own code. Without one the server sends its own,
-  /// and waits for the client's.
+  /// and waits for the client's: Couchbase Lite 2.8 takes no notice of a connection that ends before it has answered.
   static func close(_ channel: any Channel, _ code: WebSocketErrorCode, _ reason: ByteBuffer) {
     guard let handler = try? channel.pipeline.syncOperations.handler(type: WebSocketHandler.self),
       !handler.isClosing || handler.closeData != nil
@@ -119,7 +123,6 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     guard !isLast else {
       return sent.futureResult.whenComplete { _ in channel.close(promise: nil) }
     }
-    channel.close(mode: .output, promise: nil)
     channel.eventLoop.scheduleTask(in: closing) { channel.close(promise: nil) }
   }
 
@@ -138,7 +141,11 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if let event = event as? ChannelEvent, event == .inputClosed {
       isInputClosed = true
-      awaitClosing(context)
+      if isClosing, closeData == nil {
+        context.close(mode: .output, promise: nil)
+      } else {
+        awaitClosing(context)
+      }
     }
     context.fireUserInboundEventTriggered(event)
   }

@@ -2,6 +2,7 @@
 from the server's source."""
 import base64
 import collections
+import contextlib
 import hashlib
 import json
 import os
@@ -117,6 +118,9 @@ class WebSocket:
             if opcode == 9:
                 self.send(payload, opcode=10)
             elif opcode == 8:
+                # The server ends the connection when it has the answer.
+                with contextlib.suppress(OSError):
+                    self.socket.sendall(b"\x88\x80\0\0\0\0")
                 raise Closed(struct.unpack(">H", payload[:2])[0] if payload else 1005)
             else:
                 return opcode, payload
