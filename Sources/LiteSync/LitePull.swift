@@ -138,17 +138,22 @@ struct LitePull: Sendable {
     in store: some LiteStore, holding held: Set<DocumentID>
   ) async throws -> [LiteSession.Outgoing] {
     isSearching = false
-    if announced.count < Self.announcements, wanted.count < Self.wantedAtOnce {
+    if !isEndDue, announced.count < Self.announcements, wanted.count < Self.wantedAtOnce {
       if let next = refused.popFirst() { return [outgoing(announcing: next)] }
       let changes = hasNews ? try await nextChanges(in: store) : nil
       if let changes { return [changes] }
     }
-    if isAtEnd, !isCaughtUp, announced.isEmpty, refused.isEmpty {
-      // Not before the client's answers: a one-shot pull ends with it, and has what it could not take announced again before.
+    if isEndDue {
       isCaughtUp = true
       return [outgoing(LiteRequest("changes", body: LiteChanges.body([]), isNoReply: true))]
     }
     return try await nextRevisions(in: store, holding: held)
+  }
+
+  /// Whether the client has to be told that all changes were read. A one-shot pull ends with it, and has what it could not
+  /// take announced again before. A continuous one does not end: while others write, it always has some changes to answer.
+  private var isEndDue: Bool {
+    isAtEnd && !isCaughtUp && (isContinuous || announced.isEmpty && refused.isEmpty)
   }
 
   private mutating func nextRevisions(

@@ -101,6 +101,23 @@ import Testing
     #expect(try await requests(&session, in: store).map(\.request.profile) == ["changes"])
   }
 
+  /// Regression: while others wrote, an answer of a continuous client was always due. It was not told, and stayed busy.
+  @Test(arguments: [true, false])
+  func onlyAContinuousPullIsAtTheEndBeforeItsAnswers(isContinuous: Bool) async throws {
+    let store = try await Database()
+    try await store.put("a")
+    var session = session()
+    let properties = isContinuous ? ["continuous": "true"] : [:]
+    _ = try await session.answer([(1, LiteRequest("subChanges", properties))], in: store)
+    var sent = try await requests(&session, in: store)
+    #expect(sent.count == (isContinuous ? 2 : 1))
+    _ = try await session.note(
+      LiteReply(body: Array("[0]".utf8)), to: try #require(sent.first?.token), in: store)
+    sent += try await requests(&session, in: store)
+    #expect(sent.map(\.request.isNoReply) == [false, true])
+    #expect(sent.last?.request.body == Array("[]".utf8))
+  }
+
   /// Regression: a pull by channels from many documents of others cost more than one message may, and never ended.
   @Test func aSearchThroughManyChangesIsDividedIntoPages() async throws {
     let store = try await Database()
