@@ -37,7 +37,7 @@ struct Replication: Sendable {
   private static let lastPatience = Duration.seconds(5)
 
   let request: ReplicationRequest
-  /// The id of the checkpoints.
+  /// The id of the checkpoints, apart from the source's filter.
   let id: String
   var source: ReplicationPeer
   var target: ReplicationPeer
@@ -200,6 +200,8 @@ struct Replication: Sendable {
 
   /// The state of a run.
   struct Run: Sendable {
+    /// The id of the checkpoints.
+    let id: String
     let session: ReplicationSession
     let sourceTime: String
     let targetTime: String
@@ -220,11 +222,11 @@ struct Replication: Sendable {
     var checkpointed = ContinuousClock.now
 
     init(
-      _ session: ReplicationSession, times: (source: String, target: String),
+      _ id: String, _ session: ReplicationSession, times: (source: String, target: String),
       logs: (source: ReplicationLog, target: ReplicationLog), _ progress: Progress,
       answer: JSONObject
     ) {
-      (self.session, self.progress, self.answer) = (session, progress, answer)
+      (self.id, self.session, self.progress, self.answer) = (id, session, progress, answer)
       (sourceTime, targetTime) = times
       (sourceLog, targetLog) = logs
     }
@@ -280,7 +282,14 @@ struct Replication: Sendable {
     let sourceTime = try await source.open()
     let targetTime = try await target.open(creating: request.createsTarget ? request.creation : nil)
     var (logs, common) = ((ReplicationLog(), ReplicationLog()), (JSONValue(0), [JSONObject]()))
+    var id = id
     if request.usesCheckpoints {
+      // As in CouchDB, checkpoints say nothing about what a changed filter lets through.
+      if case .named(let parameters) = request.filter,
+        let code = try await source.code(ofFilter: parameters["filter"] ?? "")
+      {
+        id = Hex.digest(of: id + " " + code, digits: 32)
+      }
       logs = (try await source.log(id), try await target.log(id))
       common = ReplicationLog.common(source: logs.0, target: logs.1)
     }
@@ -294,7 +303,7 @@ struct Replication: Sendable {
     (progress.through, progress.highest, progress.committed) = (since, since, since)
     var answer: JSONObject = ["no_changes": true]
     for (name, value) in logs.0.body.members { answer.append(name, value) }
-    return Run(session, times: (sourceTime, targetTime), logs: logs, progress, answer: answer)
+    return Run(id, session, times: (sourceTime, targetTime), logs: logs, progress, answer: answer)
   }
 
   /// Notes on both ends how far the run has come, first at the source.
@@ -318,8 +327,8 @@ struct Replication: Sendable {
       )
     }
     let log = run.session.log(upTo: run.progress.through, run.progress.statistics, at: now())
-    run.sourceLog = try await source.save(log, of: run.session.id, after: run.sourceLog, id: id)
-    run.targetLog = try await target.save(log, of: run.session.id, after: run.targetLog, id: id)
+    run.sourceLog = try await source.save(log, of: run.session.id, after: run.sourceLog, id: run.id)
+    run.targetLog = try await target.save(log, of: run.session.id, after: run.targetLog, id: run.id)
     run.answer = log
     run.progress.committed = run.progress.through
   }

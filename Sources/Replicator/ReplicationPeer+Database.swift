@@ -24,6 +24,16 @@ extension ReplicationPeer {
     return String(decoding: time.minified, as: UTF8.self)
   }
 
+  /// The code of a filter, `design/name`; nil if it has none, or none that can be read.
+  /// - Throws: ``ReplicationFailure``.
+  func code(ofFilter filter: String) async throws -> String? {
+    let parts = filter.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1)
+      .map { String(Substring($0)) }
+    guard parts.count == 2 else { return nil }
+    let design = try await send(.GET, "_design/" + PathSegment.encode(parts[0]))
+    return try await computing { try? await design.json()["filters"]?[parts[1]]?.string }
+  }
+
   /// Makes sure that all that was written is on the disk of the peer.
   /// - Returns: the start time of its instance.
   /// - Throws: ``ReplicationFailure``.

@@ -42,12 +42,20 @@ def test_nothing_wrong_is_stored(here, lie, error, stored):
 
 
 def test_filter_is_run_by_the_source(here):
-    """A function of CouchDB's, say, which this server does not run; parameters of the feed itself are not overridden."""
+    """A function of CouchDB's, say, which this server does not run; parameters of the feed itself are not overridden.
+    What a former function has let through says nothing about another one: it has checkpoints of its own."""
     peer, target = LyingPeer(), here.create()
-    answer = here.call("POST", "/_replicate", json={
-        "source": peer.url, "target": target.name, "filter": "app/mine",
-        "query_params": {"who": "a&b", "n": 1, "since": "x", "o#&since=9": "c"}})
-    assert answer.json()["history"][0]["docs_written"] == 2, answer.text
+    truth, logs = peer.answer, []
+    for code in ("function () {}", "function () {}", "function () { return true }"):
+        peer.answer = lambda request: peer.send(request, {"filters": {"mine": code}}) \
+            if request.path == "/db/_design/app" else truth(request)
+        answer = here.call("POST", "/_replicate", json={
+            "source": peer.url, "target": target.name, "filter": "app/mine",
+            "query_params": {"who": "a&b", "n": 1, "since": "x", "o#&since=9": "c"}})
+        assert answer.status_code == 200, answer.text
+        logs.append({url for _, url in peer.asked if "/_local/" in url} - set().union(*logs))
+    assert [len(new) for new in logs] == [1, 0, 1]
+    assert target.call("GET").json()["doc_count"] == 2
     asked = [dict(urllib.parse.parse_qsl(url.partition("?")[2])) for _, url in peer.asked if "/_changes?" in url]
     assert asked and {(q["filter"], q["who"], q["n"], q["o#&since=9"], q["since"]) for q in asked} <= {
         ("app/mine", "a&b", "1", "c", since) for since in ("0", "2-x")}
