@@ -133,9 +133,10 @@ FUNCTIONS = [
     ("POST", "/_compact/f", 202, None),
     ("GET", "/_design/f/_view/v", 501, None), ("POST", "/_design/f/_view/v", 501, {}),
     ("POST", "/_design/f/_view/v/queries", 501, {"queries": []}),
-    ("GET", "/_design/f/_show/s", 501, None), ("GET", "/_design/f/_show/s/a", 501, None),
-    ("GET", "/_design/f/_list/l/v", 501, None), ("POST", "/_design/f/_update/u", 501, {}),
-    ("PUT", "/_design/f/_update/u/a", 501, {}), ("GET", "/_design/f/_view/none", 404, None)]
+    ("GET", "/_design/f/_view/none", 404, None)] + [
+    (method, "/_design/f/" + path, 501, None if method == "GET" else {})
+    for methods, paths in (("GET POST", "_show/s _show/s/a _list/l/v"), ("POST PUT", "_update/u _update/u/a"))
+    for method in methods.split() for path in paths.split()]
 DOCUMENTS = [
     call for path in ("/a", "/_design/a", "/_local/a") for call in (
         ("PUT", path, 201, {"n": 1}), ("GET", path, 200, None),

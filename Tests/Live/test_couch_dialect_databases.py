@@ -18,12 +18,13 @@ def test_functions_that_are_there_are_not_run_and_others_are_missing(database):
     database.rev(
         "_design/d", views={"f": {"map": "function (doc) {}"}}, filters=functions, shows=functions,
         lists=functions, updates=functions)
-    for method, path in (
-            ("GET", "/_design/{d}/_view/{f}"), ("POST", "/_design/{d}/_view/{f}"),
-            ("POST", "/_design/{d}/_view/{f}/queries"), ("GET", "/_design/{d}/_show/{f}"),
-            ("GET", "/_design/{d}/_show/{f}/a/b"), ("GET", "/_design/{d}/_list/{f}/f"), ("GET", "/_design/{d}/_list/{f}/d/f"),
-            ("POST", "/_design/{d}/_update/{f}"), ("PUT", "/_design/{d}/_update/{f}/a/b"),
-            ("GET", "/_changes?filter={d}/{f}"), ("GET", "/_changes?filter=_view&view={d}/{f}")):
+    for method, path in [
+            ("POST", "/_design/{d}/_view/{f}/queries"), ("GET", "/_changes?filter={d}/{f}"),
+            ("GET", "/_changes?filter=_view&view={d}/{f}")] + [
+                (method, "/_design/{d}/" + path) for methods, paths in (
+                    ("GET POST", "_view/{f} _show/{f} _show/{f}/a/b _list/{f}/f _list/{f}/d/f"),
+                    ("POST PUT", "_update/{f} _update/{f}/a/b"))
+                for method in methods.split() for path in paths.split()]:
         ask = lambda d, f: database.raw(
             method, path.replace("{d}", d).replace("{f}", f), json=None if method == "GET" else {})
         assert failed(ask("d", "f")) == (501, "not_implemented"), path
@@ -31,7 +32,7 @@ def test_functions_that_are_there_are_not_run_and_others_are_missing(database):
         assert failed(ask("none", "f")) == (404, "not_found"), path
     for path in ("/_design/d/_show/f/a", "/_design/d/_show/f/a/b"):
         answer = database.raw("PUT", path, json={})
-        assert failed(answer) == (405, "method_not_allowed") and answer.headers["Allow"] == "GET, HEAD, OPTIONS", path
+        assert failed(answer) == (405, "method_not_allowed") and answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST", path
     for query, words in (
             ("filter=x", "`filter` must be of the form `designname/filtername`"),
             ("filter=_view", "`view` filter parameter is not provided."),

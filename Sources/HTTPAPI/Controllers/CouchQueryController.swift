@@ -42,15 +42,21 @@ struct CouchQueryController: Sendable {
   /// The functions of design documents, which CouchDB runs and this service does not. It only stores them. A document's id
   /// may have slashes there, and a list's view may be another design document's.
   private var functions: [Route] {
-    [
-      function(.get, .views, "/_view/{function}"), function(.post, .views, "/_view/{function}"),
-      function(.post, .views, "/_view/{function}/queries"),
-      function(.get, .shows, "/_show/{function}"),
-      function(.get, .shows, "/_show/{function}/{docid}").takingRest,
-      function(.get, .lists, "/_list/{function}/{view}").takingRest,
-      function(.post, .updates, "/_update/{function}"),
-      function(.put, .updates, "/_update/{function}/{docid}").takingRest,
-    ]
+    [function(.post, .views, "/_view/{function}/queries")]
+      + [.get, .post].flatMap { method in
+        [
+          function(method, .views, "/_view/{function}"),
+          function(method, .shows, "/_show/{function}"),
+          function(method, .shows, "/_show/{function}/{docid}").takingRest,
+          function(method, .lists, "/_list/{function}/{view}").takingRest,
+        ]
+      }
+      + [.post, .put].flatMap { method in
+        [
+          function(method, .updates, "/_update/{function}"),
+          function(method, .updates, "/_update/{function}/{docid}").takingRest,
+        ]
+      }
   }
 
   private func function(
