@@ -174,6 +174,12 @@ struct APIFixture: Sendable {
     if OperationQuestion(target: target) != nil { await service.findHealth(Self.quiet) }
     var fields = headers
     if let token { fields[.authorization] = "Bearer " + token }
+    // CouchDB asks all clients for it.
+    if method == .post, target.hasPrefix("/couch/"), body != nil, fields[.origin] == nil,
+      fields[.contentType] == nil
+    {
+      fields[.contentType] = "application/json"
+    }
     let reply = Reply(
       try await client.execute(uri: target, method: method, headers: fields, body: body))
     for answer in hasLines ? reply.lines : [reply] {

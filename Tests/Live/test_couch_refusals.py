@@ -107,8 +107,8 @@ def test_method_is_overridden_in_a_post_alone(database):
 def test_other_content_types_are_415(untouched, path):
     for kind in ("text/plain", "application/x-www-form-urlencoded", "application/xml", "x",
                  "application/json; charset=utf-16", "application/json; charset=latin1",
-                 "application/jsonp"):
-        refused = untouched.call("POST", path, data=b"{}", headers={"Content-Type": kind})
+                 "application/jsonp", None):
+        refused = untouched.call("POST", path, data=b"{}", headers={"Content-Type": kind} if kind else {})
         assert refused.status_code == 415, kind
         assert refused.json()["error"] and refused.json()["reason"]
 
@@ -117,9 +117,9 @@ def test_other_content_types_are_415(untouched, path):
 @pytest.mark.parametrize("kind", [
     "application/json", "application/json; charset=utf-8", 'application/json; charset="UTF-8"',
     "APPLICATION/JSON",
-    "application/vnd.x+json", None])
+    "application/vnd.x+json"])
 def test_json_is_json_however_it_is_called(database, kind):
-    headers = {"Content-Type": kind} if kind else {}
+    headers = {"Content-Type": kind}
     assert database.call("POST", data=b'{"n":1}', headers=headers).status_code == 201
     assert database.call("POST", "/_revs_diff", data=b"{}", headers=headers).status_code == 200
 

@@ -28,15 +28,21 @@ extension Call {
   }
 
   private func couchObject(_ bytes: [UInt8]) async throws -> JSONNode {
-    let node = try await json(bytes, CouchLimits.bulk)
+    let node = try await couchJSON(bytes, CouchLimits.bulk)
     guard node.kind == .object else { throw CouchBody.noObject }
     return node
+  }
+
+  /// As in CouchDB the type of a `POST` has to be named.
+  private func couchJSON(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
+    try requireJSON(isNamed: true)
+    return try await Self.parsed(bytes, limits)
   }
 
   /// The body of a `POST` of one document, which contains its own id.
   /// - Throws: ``Problem`` 413 and 415; 400 for invalid JSON.
   func couchPosted(_ limits: DocumentLimits) async throws -> JSONNode {
-    try await json(try await body(upTo: CouchLimits.bulk.maximumBytes), limits.bulk)
+    try await couchJSON(try await body(upTo: CouchLimits.bulk.maximumBytes), limits.bulk)
   }
 
   /// The body of a `POST`, which may be absent.

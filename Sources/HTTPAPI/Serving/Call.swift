@@ -203,11 +203,13 @@ struct Call: Sendable {
   /// from a page: a browser sends such a body to any server, without a preflight.
   /// - Parameter isAbsent: whether there is no body.
   /// - Throws: ``Problem`` 415 for another content type.
-  func requireJSON(isAbsent: Bool = false) throws(Problem) {
+  func requireJSON(isAbsent: Bool = false, isNamed: Bool = false) throws(Problem) {
     guard let type = request.headers[.contentType] else {
-      if isAbsent || self[.origin] == nil { return }
+      if isAbsent || !isNamed && self[.origin] == nil { return }
       throw Self.notJSON
     }
+  /// - Parameter isNamed: whether it has to be named. Else a body without a type counts as JSON, but not from a page: a
+  ///   browser sends such a body to any server, without a preflight.
     let parts = type.lowercased().split(separator: ";").map { $0.trimmingSpaces }
     let charset = parts.dropFirst().first { $0.hasPrefix("charset=") }?.dropFirst(8)
       .filter { $0 != "\"" }

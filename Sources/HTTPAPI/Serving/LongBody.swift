@@ -38,7 +38,7 @@ extension Call {
   func couchBulk(
     _ limits: DocumentLimits, stored: Int64, _ files: BodyFiles
   ) async throws -> BulkBody {
-    try requireJSON()
+    try requireJSON(isNamed: true)
     let limit = Self.bulkLimit(stored: stored, files)
     if let declared = self[.contentLength].flatMap({ Int($0) }) {
       guard declared <= limit else { throw Self.tooLarge(limit) }
