@@ -82,7 +82,17 @@ def test_forged_callers_share_one_limit(start):
 
 @pytest.mark.fault("S13")
 def test_callers_behind_a_trusted_proxy_have_their_own(start):
+    """Their own limits, and the URL by which they have called it."""
     server = start("--guests-per-hour", "6", "--trusted-proxies", "127.0.0.2,10.0.0.0/8")
+    token = server.guest()
+    for source, url in ("127.0.0.2", "https://hotels.example:444"), ("127.0.0.1", "http://x"):
+        with connect(server, source=source) as connection:
+            connection.sendall(
+                f"PUT /couch/bookmarks/{source} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+                "X-Forwarded-Host: forged.example, hotels.example:444\r\nX-Forwarded-Proto: https\r\n"
+                "Content-Length: 2\r\n\r\n{}".encode())
+            answer = receive(connection)
+            assert answer.statuses == [201] and answer.field("Location") == f"{url}/couch/bookmarks/{source}"
     for number in range(4):
         # The addresses that the caller wrote come first, those that the proxies added come last.
         caller = f"192.0.2.1, 198.51.100.{number}, 10.1.1.1"

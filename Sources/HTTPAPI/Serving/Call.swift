@@ -20,7 +20,7 @@ struct Call: Sendable {
   let dialect: Problem.Dialect
   /// What decides its writes besides their rules.
   var writeContext: WriteContext
-  /// The proxies whose `X-Forwarded-For` is believed.
+  /// The proxies whose `X-Forwarded` fields are believed.
   var proxies = TrustedProxies()
 
   /// A header field's value.
@@ -196,20 +196,26 @@ struct Call: Sendable {
     proxies.caller(peer: context.remoteAddress?.ipAddress, forwarded: self[.xForwardedFor])
   }
 
+  /// What a trusted proxy says about the request that it passes on: the last element of a field, because a client can
+  /// forge those before it.
+  func forwarded(_ name: HTTPField.Name) -> String? {
+    guard proxies.contains(context.remoteAddress?.ipAddress) else { return nil }
+    return self[name]?.split(separator: ",").last.map { String($0.trimmingSpaces) }
+  }
+
   /// The device of the caller.
   var device: DeviceLabel? { DeviceLabel(name: self[.deviceName], agent: self[.userAgent]) }
 
-  /// Checks that the content type is JSON in UTF-8 (RFC 8259, section 8.1). A body without a type counts as JSON, but not
-  /// from a page: a browser sends such a body to any server, without a preflight.
+  /// Checks that the content type is JSON in UTF-8 (RFC 8259, section 8.1).
   /// - Parameter isAbsent: whether there is no body.
+  /// - Parameter isNamed: whether it has to be named. Else a body without a type counts as JSON, but not from a page: a
+  ///   browser sends such a body to any server, without a preflight.
   /// - Throws: ``Problem`` 415 for another content type.
   func requireJSON(isAbsent: Bool = false, isNamed: Bool = false) throws(Problem) {
     guard let type = request.headers[.contentType] else {
       if isAbsent || !isNamed && self[.origin] == nil { return }
       throw Self.notJSON
     }
-  /// - Parameter isNamed: whether it has to be named. Else a body without a type counts as JSON, but not from a page: a
-  ///   browser sends such a body to any server, without a preflight.
     let parts = type.lowercased().split(separator: ";").map { $0.trimmingSpaces }
     let charset = parts.dropFirst().first { $0.hasPrefix("charset=") }?.dropFirst(8)
       .filter { $0 != "\"" }

@@ -37,6 +37,9 @@ extension HTTPField.Name {
   static let serverTiming = named("Server-Timing")
   /// `X-Forwarded-For`: the addresses that called each proxy.
   static let xForwardedFor = named("X-Forwarded-For")
+  /// `X-Forwarded-Host` and `X-Forwarded-Proto`: the host and the scheme by which a client has called a proxy.
+  static let xForwardedHost = named("X-Forwarded-Host")
+  static let xForwardedProto = named("X-Forwarded-Proto")
   /// `X-Robots-Tag`: `noindex` tells search engines not to keep an answer.
   static let xRobotsTag = named("X-Robots-Tag")
   /// `X-Request-Id`: identifies a failed request in the log.

@@ -35,7 +35,7 @@ package struct HTTPService: Sendable {
   package let metricsText: @Sendable () -> [UInt8]
   /// How clients reach this server.
   let address: ServerAddress
-  /// The proxies whose `X-Forwarded-For` is believed.
+  /// The proxies whose `X-Forwarded` fields are believed.
   package let proxies: TrustedProxies
   /// The caps of connections and requests, for `GET /v1/limits`.
   package let connectionCaps: ConnectionCaps

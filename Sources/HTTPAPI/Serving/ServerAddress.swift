@@ -12,9 +12,13 @@ struct ServerAddress: Sendable {
   /// The clock.
   let now: @Sendable () -> Timestamp
 
-  /// The URL for the client of a request, without a slash at the end.
+  /// The URL for the client of a request, without a slash at the end. As in CouchDB it is the one by which the client
+  /// has called a proxy, if that is trusted.
   func url(for call: Call) -> String {
-    publicURL ?? (isSecure ? "https://" : "http://") + (call.request.head.authority ?? "localhost")
+    if let publicURL { return publicURL }
+    let usesTLS = call.forwarded(.xForwardedProto).map { $0 == "https" } ?? isSecure
+    let host = call.forwarded(.xForwardedHost) ?? call.request.head.authority ?? "localhost"
+    return (usesTLS ? "https://" : "http://") + host
   }
 
   /// The URL of CouchDB's API for the client of a request, without a slash at the end. At a port of its own it is the

@@ -127,7 +127,7 @@ package enum SettingKey: String, CaseIterable, Sendable {
     case .trustedProxies:
       (
         "none",
-        "addresses or blocks of proxies whose `X-Forwarded-For` is trusted, such as `10.0.0.0/8`, "
+        "addresses or blocks of proxies whose `X-Forwarded` fields are trusted, such as `10.0.0.0/8`, "
           + "separated by commas"
       )
     case .tlsCertificateFile:

@@ -46,7 +46,7 @@ package struct Settings: Sendable, Equatable {
   package var publicURL: String?
   /// Origins whose pages may call with credentials.
   package var origins: [String] = []
-  /// The proxies whose `X-Forwarded-For` is believed.
+  /// The proxies whose `X-Forwarded` fields are believed.
   package var trustedProxies = TrustedProxies()
   /// A PEM file with the server's certificate and its intermediate certificates; nil for a server without TLS.
   package var tlsCertificateFile: String?
