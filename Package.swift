@@ -119,7 +119,9 @@ let package = Package(
     floor(
       "PostgresEngine",
       ["CPostgres", "Documents", "Scheduling", "Stores", "StoreRecords", deque, nioLocks]),
-    .target(name: "CEmbedded", exclude: ["hotels.ndjson", "names.txt", "NOTICE.md"]),
+    .target(
+      name: "CEmbedded",
+      exclude: ["hotels.ndjson", "import-words.txt", "names.txt", "NOTICE.md"]),
     .target(name: "Page", dependencies: ["CEmbedded"], exclude: ["Files"], swiftSettings: settings),
     floor(
       "Catalogue", ["JSON", "Documents", "Hotels", "Scheduling", "SQLite", "Text", "CEmbedded"]),

@@ -16,6 +16,12 @@ const unsigned char *_Nonnull cembedded_names_bytes(void);
 /// The number of bytes of the names.
 size_t cembedded_names_count(void);
 
+/// Words that files of hotels have, in UTF-8, one list after another, as the comments in it say.
+const unsigned char *_Nonnull cembedded_words_bytes(void);
+
+/// The number of bytes of the words.
+size_t cembedded_words_count(void);
+
 /// The text of openapi.yaml at the time of the build, in UTF-8.
 const unsigned char *_Nonnull cembedded_contract_bytes(void);
 

@@ -57,11 +57,9 @@ enum AmenityFlags {
   }
 
   private static let flags: [String: Bool] = {
-    let yes = "1 y yes true t x ✓ ✔ ✔️ ✅ ☑ ☑️ ja oui si sí sim tak да так evet 是 有 ○ 〇 예 نعم"
-    let no = "0 n no false f ✗ ✘ ❌ nein non não nao nie нет ні nee hayır hayir 否 无 無 × 아니요 لا"
     var flags: [String: Bool] = [:]
-    for word in yes.split(separator: " ") { flags[String(word)] = true }
-    for word in no.split(separator: " ") { flags[String(word)] = false }
+    for word in ImportWords.yes.list { flags[word] = true }
+    for word in ImportWords.no.list { flags[word] = false }
     return flags
   }()
 
@@ -82,10 +80,7 @@ enum AmenityFlags {
 
   /// What says how many or how much there is, or in which language: the 1 or 0 of `features.rooms` and `services_fee` is no
   /// yes or no.
-  private static let numbers: Set<String> = [
-    "count", "number", "total", "num", "score", "rating", "rank", "id", "ids", "en", "text", "txt",
-    "rooms", "floors", "beds", "fee", "fees", "price", "cost", "charge",
-  ]
+  private static let numbers = ImportWords.amount.set
 
   private static func isAmenity(_ name: String) -> Bool {
     guard name.utf8.count <= 40, !documented.contains(name) else { return false }
@@ -101,31 +96,10 @@ enum AmenityFlags {
   private static let documented: Set<String> = [
     "free_breakfast", "free_internet", "free_parking", "pets_ok",
   ]
-  private static let starts = [
-    "has", "is", "free", "amenity", "facility", "with", "includes", "private", "indoor", "outdoor",
-  ]
-  private static let ends = [
-    "available", "allowed", "included", "friendly", "facilities", "facility", "access", "onsite",
-    "accepted", "yn", "incluido", "incluso", "inclus", "inklusive", "erlaubt", "acceptes",
-    "admitidas",
-  ]
+  private static let starts = ImportWords.amenityStart.list
+  private static let ends = ImportWords.amenityEnd.list
 
-  private static let amenities: Set<String> = Set(
-    """
-    wifi wlan internet pool swimmingpool parking parkinglot carpark garage valetparking spa sauna gym fitness \
-    fitnesscenter fitnesscentre fitnessroom restaurant bar breakfast aircon airconditioning airconditioned ac kitchen \
-    kitchenette laundry laundryservice elevator lift balcony terrace garden beach hottub jacuzzi heating tv cabletv \
-    minibar roomservice pet pets dog dogs wheelchair wheelchairaccessible accessible family nonsmoking \
-    disabledaccess disabledfriendly disabledfacilities \
-    smokefree smoking evcharging evcharger chargingstation businesscenter businesscentre meetingroom meetingrooms \
-    conferenceroom concierge shuttle airportshuttle airporttransfer golf tennis casino nightclub babysitting safe \
-    hairdryer playground bicyclerental luggagestorage seaview 24hourfrontdesk frontdesk24h \
-    piscina piscine schwimmbad parkplatz parkplatze tiefgarage estacionamiento estacionamento stationnement aparcamiento \
-    parcheggio desayuno fruhstuck petitdejeuner cafedamanha colazione haustiere mascotas animaux animali klimaanlage \
-    climatisation climatizacion aireacondicionado arcondicionado ariacondizionata restaurante ristorante ascenseur \
-    ascensor ascensore aufzug gimnasio academia palestra barrierefrei terrasse jardin zwembad basen havuz otopark \
-    kahvalti парковка бассейн завтрак ресторан сауна кондиционер 停车场 泳池 游泳池 健身房 早餐 餐厅 駐車場 プール 朝食 温泉 주차 수영장 조식
-    """.split(separator: " ").map { HotelAliases.letters(of: $0.utf8) })
+  private static let amenities = ImportWords.amenityFlag.letters
 
   /// The words of a name: `pets allowed` for `petsAllowed`, `pool` for `has_pool`.
   private static func words(_ name: some StringProtocol) -> String {

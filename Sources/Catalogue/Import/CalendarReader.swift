@@ -23,11 +23,7 @@ struct CalendarReader {
   /// The most components in one another.
   private static let deepest = 16
   /// What planners write before the hotel's name.
-  private static let openings = [
-    "Stay at ", "Stay: ", "Hotel: ", "Lodging: ", "Check-in: ", "Check in: ", "Check-in at ",
-    "Check-out: ",
-    "Check out: ", "Check-out from ", "Checkin: ", "Checkout: ",
-  ]
+  private static let openings = ImportWords.opening.phrases
   /// The properties of an event that say something about a hotel, with the names of their members.
   private static let members = [
     "SUMMARY": "name", "LOCATION": "address", "GEO": "geo", "DESCRIPTION": "description",

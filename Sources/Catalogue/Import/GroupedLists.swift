@@ -197,10 +197,7 @@ struct GroupedLists: Equatable {
       name.utf8.count > 3 || !name.contains(where: \.isLowercase)
     }
 
-    private static let kinds: Set = [
-      "luxury", "budget", "midrange", "cheap", "boutique", "business", "family", "hostels",
-      "apartments", "resorts", "best", "favorites", "favourites", "other", "others",
-    ]
+    private static let kinds = ImportWords.kindOfHotels.set
     private static let known: Set<String> = {
       let places = PlaceNames.all
       var known = Set(places.codes.keys.filter { $0.utf8.count > 3 })

@@ -131,23 +131,13 @@ enum HTMLText {
   private static let longestReference = 12
 
   /// Tags between words of one text. They leave no space.
-  private static let inlineTags: Set<String> = [
-    "a", "abbr", "b", "bdi", "big", "cite", "code", "em", "font", "i", "mark", "q", "s", "small",
-    "span", "strike", "strong", "sub", "sup", "tt", "u", "wbr",
-  ]
+  private static let inlineTags = ImportWords.inlineTag.set
   /// Tags whose content is no text.
   private static let hiddenTags: Set<String> = ["script", "style"]
   /// Tags that start a line.
-  private static let tags: Set<String> = [
-    "address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "div",
-    "dl", "dt", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
-    "head", "header", "hr", "html", "li", "main", "nav", "ol", "option", "p", "pre", "section",
-    "table", "tbody", "tfoot", "thead", "title", "tr", "ul",
-  ]
+  private static let tags = ImportWords.lineTag.set
   /// Other tags between texts.
-  private static let spaceTags: Set<String> = [
-    "button", "iframe", "img", "input", "label", "link", "meta", "o", "select", "td", "th", "video",
-  ]
+  private static let spaceTags = ImportWords.spaceTag.set
 
   /// The named references of HTML 4 for Latin-1, punctuation and currencies.
   /// <https://www.w3.org/TR/html401/sgml/entities.html>
@@ -160,17 +150,8 @@ enum HTMLText {
       "emsp": "\u{2003}", "thinsp": "\u{2009}", "zwnj": "\u{200C}", "zwj": "\u{200D}",
       "rarr": "→", "larr": "←", "star": "☆", "starf": "★", "check": "✓",
     ]
-    let latin = """
-      nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn \
-      sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave \
-      Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc \
-      Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute \
-      THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml \
-      igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave \
-      uacute ucirc uuml yacute thorn yuml
-      """
-    for (offset, name) in latin.split(separator: " ").enumerated() {
-      named[String(name)] = Unicode.Scalar(UInt8(0xA0 + offset))
+    for (offset, name) in ImportWords.latinReference.list.enumerated() {
+      named[name] = Unicode.Scalar(UInt32(0xA0 + offset))
     }
     // A space is what people mean by it.
     named["nbsp"] = " "

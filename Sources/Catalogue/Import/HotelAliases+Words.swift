@@ -85,10 +85,7 @@ extension HotelAliases {
     .address, .postcode, .phone, .url, .email, .latitude, .longitude, .price,
   ]
   /// Words for a remark, a code, a fax and the owner.
-  private static let others = [
-    "備考", "備註", "备注", "コード", "代碼", "代码", "코드", "fax", "ファックス", "팩스", "傳真", "传真", "内線", "営業者", "代表者",
-    "法人", "負責人", "负责人", "申請者", "대표자",
-  ]
+  private static let others = ImportWords.notByEnds.list
 
   /// The meanings of two words that name two things in one value: `PLZ / Ort`, `Zip, City`.
   static func isPostcodeAndCity(_ name: String) -> Bool {
@@ -146,79 +143,24 @@ extension HotelAliases {
     }
   }
 
-  static func set(_ words: String) -> Set<String> {
-    Set(words.split(separator: " ").map { letters(of: $0.utf8) })
-  }
-
-  private static let joints = set("und and et y e ed og och i en")
+  private static let joints = ImportWords.joint.letters
   /// Articles and prepositions.
-  private static let small = set(
-    """
-    of the a an per for in at by de del della dell dello di d du des da do dos das la le les l el los il lo der die das \
-    des den dem pro par por para pour a à al für ab dès desde od za na w v pe pr per ανά για هر from van het till för til و в за на от с je från fra ab from och vanaf nuo الواحدة места нахождения
-    """)
+  private static let small = ImportWords.small.letters
   /// The words for a place to stay.
-  private static let lodgings = set(
-    """
-    hotel hotels hotelu hotelul hotelli hoteli property properties accommodation accommodations lodging establishment \
-    etablissement hébergement alojamiento alojamento empreendimento estabelecimento establecimiento struttura \
-    ricettiva albergo unterkunft betrieb betriebs objekt obiektu obiekt szallas otel otelin tesis konaklama \
-    accommodatie logement hotellet boende hospedaje гостиницы отеля готелю объекта размещения ξενοδοχείου khách sạn \
-    établissement establecemento unitate unității обекта закладу објекта objekta objekti zařízení zariadenia zariadenie szálláshely \
-    szálloda cơ sở lưu trú المنشأة الفندق premis hoteli الفندقية হোটেলের სასტუმროს tesisin poi בית המלון \
-    nastanitve establiment viešbučio majoitusliikkeen majoituskohteen hotellin majutusettevõtte majutusasutuse \
-    majutuskoha hotelli naktsmītnes viesnīcas mītnes apgyvendinimo įstaigos obrata nastanitvenega smještaja smeštaja \
-    ubytovania ubytovacieho ubytování ubytovacího provozovny noclegowego hotelarskiego hotelului structurii cazare \
-    καταλύματος καταλυματος işletmenin хотела местата настаняване средства размещения gististaðar \
-    overnatningsstedets overnattingsstedets boendets anläggningens ostatuaren establezimenduaren
-    """)
-  private static let nights = set(
-    """
-    night nightly nuit noche notte noite noapte nacht natt nat yo noc noci διανυκτερευση βραδυ ללילה שב شب ночь сутки ніч gece gecelik đêm mỗi malam pernight éj semalam natë 1박 1泊 一晚 每晚 الليلة لليلة
-    """)
-  private static let prices = set(
-    """
-    price rate cost preis prix precio prezzo preço prijs cena fiyat fiyatı ücret ücreti цена стоимость ціна tarif tarifa \
-    tariffa diária giá harga pris ár hinta preţ τιμή 가격 요금 料金 価格 价格 سعر السعر \
-    מחיר قیمت pret çmimi verð
-    """)
-  private static let currencies = set(
-    """
-    eur usd gbp chf jpy cny inr aud cad nzd sek nok dkk pln czk huf try rub uah brl mxn thb vnd idr krw hkd sgd twd zar \
-    aed ils euro euros руб рублей грн zł kč kr tl ft lei dollars
-    """
-  )
+  private static let lodgings = ImportWords.lodging.letters
+  private static let nights = ImportWords.night.letters
+  private static let prices = ImportWords.priceWord.letters
+  private static let currencies = ImportWords.currency.letters
   /// What only says which of several it is.
-  private static let qualities = set(
-    """
-    full complete complet complète completo completa vollständige postal commercial comercial commerciale own \
-    własna własny official officiel oficial main regular starting start minimum min lowest average avg base daily \
-    minimal minimaler durchschnittlicher partir physical short long detailed brief public general geographic \
-    полное контактный классифицированного ufficiale \
-    breve breves corta kurz kurze kurzer nm cd deg dd
-    """)
+  private static let qualities = ImportWords.quality.letters
   /// What only says that a value is a number, or which one of several.
-  private static let numbers = set(
-    """
-    no nr num number numbers numer numero número numéro nummer n nº broj číslo номер nomor nombor numarası s nbr رقم primary \
-    contact
-    """)
-  private static let mails = set(
-    "email e mail mel courriel correo post posta pošta epost eposta epošta электронный электронная электронной електронна имейл"
-  )
+  private static let numbers = ImportWords.number.letters
+  private static let mails = ImportWords.mail.letters
   /// Those that are mail on paper, too, unless such a word is beside them.
   private static let (posts, electronic) = (
-    set("post posta pošta"), ["elektr", "electr", "elettr", "eletr"]
+    ["post", "posta"], ["elektr", "electr", "elettr", "eletr"]
   )
-  private static let webs = set(
-    "web www internet interneto internetová internetowa internetowy online site sito сайт сайта сайту"
-  )
+  private static let webs = ImportWords.web.letters
   /// Words beside those for mail and the web.
-  private static let addresses = set(
-    """
-    address addresses adres adresa adresă adresse adress adresi adresy adresu adresas aadress adreça dirección direccion \
-    endereço indirizzo cím címe cim page pagina página pàgina stránka stranica strana strona stran sivu sida sivusto \
-    sitesi sitio url link svetainė адрес адреса адреси сторінка почта почты пошта пошти electrónico electronico electrónica electrònic \
-    elettronica eletrônico eletronico elektroniczny elektronische elektronska elektronički
-    """)
+  private static let addresses = ImportWords.online.letters
 }

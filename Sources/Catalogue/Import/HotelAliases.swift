@@ -8,7 +8,7 @@ import Text
 /// the same, and so are `addr:city` and `address.city`.
 enum HotelAliases {
   /// What a member says about the hotel.
-  enum Meaning: String {
+  enum Meaning: String, CaseIterable {
     case id, name, description, address, street, houseNumber, city, state, country, postcode
     case phone, url, email, amenities, category, price
     /// A position: an object, a GeoJSON point, or a text.
@@ -129,10 +129,7 @@ enum HotelAliases {
     .address, .street, .houseNumber, .city, .state, .country, .postcode,
   ]
 
-  private static let namespaces: Set<String> = [
-    "http", "https", "schema", "rdfs", "dct", "dc", "foaf", "vcard", "dbo", "dbp", "wof", "geom",
-    "gn", "dcterms", "gml", "osm", "jcr",
-  ]
+  private static let namespaces = ImportWords.namespace.set
 
   private static let suffixes: Set<String> = ["en", "s", "ss", "t", "txt", "p", "str"]
 
@@ -183,13 +180,7 @@ enum HotelAliases {
   /// Whether a member may have others of the hotel in it, although its name means nothing by itself.
   static func isContainer(_ name: String) -> Bool { containers.contains(letters(of: name.utf8)) }
 
-  private static let containers = set(
-    """
-    extratags contact contacts place venue addr acf meta customfields metadata customattributes columnvalues values \
-    properties locationinfo islocatedat mapmarker othertags hotelinfo hotelbasicinfo positioninfo contactinfos \
-    contactinfo context adinfo localisation presentation basicpropertydata propertydata hoteldata basicinfo \
-    basicinformation generalinfo propertyinfo propertydetails hoteldetails
-    """)
+  private static let containers = ImportWords.container.letters
 
   /// Names with a prefix count less than plain ones.
   private static let rankOfPrefix = 100
@@ -200,30 +191,18 @@ enum HotelAliases {
   ///
   /// They are kept by their first byte, because each row has many names that have none.
   private static let prefixes: [UInt8: [(String, Set<Meaning>)]] = {
-    let all: Set<Meaning> = [
-      .id, .name, .description, .address, .street, .houseNumber, .city, .state, .country, .postcode,
-      .phone, .url, .email, .amenities, .category, .price, .position, .latitude, .longitude,
-    ]
+    let all = Set(Meaning.allCases)
+    let ofOthers: Set<Meaning> = [.id, .name, .description, .category, .price]
     let known =
-      [
-        "hotel", "property", "prop", "accommodation", "listing", "lodging", "field", "card", "task",
-        "item", "venue", "施設", "営業所", "事業所", "所在", "酒店", "饭店", "ホテル", "宿", "호텔", "숙소",
-      ].map { ($0, all) }
-      + [
-        "addresses", "address", "addr", "location", "contact", "kontakt", "geo", "place",
-        "coordinates", "geolocation", "billing", "mailing", "business", "address1", "도로명",
-        "organization", "company", "supplier", "partner",
-      ]
-      .map { ($0, all.subtracting([.id, .name, .description, .category, .price])) }
+      ImportWords.prefix.list.map { ($0, all) }
+      + ImportWords.outerPrefix.list.map { ($0, all.subtracting(ofOthers)) }
     return Dictionary(grouping: known) { $0.0.utf8.first ?? 0 }
   }()
 
   static let table: [String: Match] = {
     var table: [String: Match] = [:]
-    for line in names.split(separator: "\n") {
-      let words = line.split(separator: " ")
-      guard let meaning = Meaning(rawValue: String(words[0].dropLast())) else { continue }
-      for (rank, name) in words.dropFirst().enumerated() {
+    for meaning in Meaning.allCases {
+      for (rank, name) in (ImportWords.lists[meaning.rawValue] ?? []).enumerated() {
         table[letters(of: name.utf8)] = Match(meaning: meaning, rank: rank)
       }
     }

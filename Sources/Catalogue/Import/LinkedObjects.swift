@@ -108,10 +108,7 @@ struct LinkedObjects {
     }.filter(WrappedRow.hasName)
   }
 
-  private static let types: Set<String> = [
-    "hotel", "property", "accommodation", "listing", "lodging", "hotelproperty", "staylisting",
-    "propertysummary", "hotelsummary", "lodgingcard", "resort", "hostel", "hotelentity",
-  ]
+  private static let types = ImportWords.typeOfHotel.set
 
   /// An object with those that its members name, of members that say something about a hotel.
   private mutating func joined(_ object: JSONObject) -> JSONObject {

@@ -64,28 +64,11 @@ struct OtherThings: Equatable {
       + ["breakfast", "booking", "travel", "tripadvisor", "tourism"]
   )
   /// Parts of the names of members by which people note what they think of a place, or what it costs.
-  private static let partsOfOpinions = [
-    "rating", "review", "score", "visit", "favo", "stay", "place", "saved", "bookmark", "price",
-    "currency", "photo", "picture",
-  ]
+  private static let partsOfOpinions = ImportWords.opinion.list
   /// Words for places to stay, and brands of them, without marks.
-  private static let lodgings =
-    """
-    otel hostel hostal resort lodge guesthouse pension gasthof gasthaus apart villa ryokan riad palace chateau schloss \
-    bedandbreakfast bnb camping chalet cottage homestay auberge albergo pousada posada parador agriturismo herberge \
-    ferienwohn pensjonat penzion hilton marriott hyatt sheraton radisson mercure bestwestern holidayinn premierinn \
-    酒店 饭店 飯店 宾馆 旅馆 民宿 ホテル 旅館 호텔 펜션 отель гостиниц хостел пансионат готел ξενοδοχ ξενων khachsan فندق \
-    מלון โรงแรม होटल
-    """.split(separator: " ")
+  private static let lodgings = ImportWords.lodgingPart.list
   /// Members of packages, Kubernetes' objects, repositories, passengers, films, songs and goods.
-  private static let others = Set(
-    """
-    apiversion namespace severity dependencies purl resolved integrity machinetype resourcegroup networkinterfaces \
-    networksettings containers ports instances htmlurl fork resources sex gender passengerid genres cast artist artists \
-    durationms pubdate sku stock barcode mass films
-    """.split(separator: " ").map(String.init))
+  private static let others = ImportWords.otherThing.set
   /// Members of users, posts, tasks, pages and coins, which a list of what people have saved may have, too.
-  private static let othersAlone: Set = [
-    "userid", "username", "completed", "album", "symbol", "nodeid", "pageid", "snippet",
-  ]
+  private static let othersAlone = ImportWords.otherThingAlone.set
 }

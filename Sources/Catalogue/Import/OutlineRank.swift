@@ -46,10 +46,5 @@ struct OutlineRank: Comparable {
   }
 
   /// Names of lists, the most likely first.
-  private static let names = [
-    "hotels", "hotel", "hotellist", "properties", "accommodations", "listings", "lodgings",
-    "features", "elements", "data", "value", "results", "records", "docs", "documents", "rows",
-    "hits", "items", "result", "values", "entries", "nodes", "edges", "places", "businesses",
-    "bookmarks", "content", "list", "graph", "response", "children",
-  ]
+  private static let names = ImportWords.listName.list
 }

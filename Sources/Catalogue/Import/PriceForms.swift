@@ -92,12 +92,7 @@ enum PriceForms {
   private static let deepest = 6
   private static let currencies = ["currency", "currencycode", "currencyinfo"]
   /// Names of an amount, or of what has it, the likeliest first. A night comes before the whole stay.
-  private static let amounts = [
-    "amount", "value", "price", "units", "nightly", "pernight", "night", "grossprice", "total",
-    "lowest", "min", "minprice", "minrate", "from", "base", "baseprice", "startprice", "lead",
-    "current", "totals", "inclusive", "requestcurrency", "primaryline", "amountaftertax",
-    "amountbeforetax", "formatted", "display", "raw",
-  ]
+  private static let amounts = ImportWords.priceMember.list
   private static let lists: Set<String> = ["offers", "rates", "roomrates", "deals"]
   private static let counted = lists.union(["items", "results", "data", "list"])
 }

@@ -129,9 +129,7 @@ struct TableHeader {
     return Set(others).count > 1 ? title : nil
   }
 
-  private static let titles: Set<String> = [
-    "content", "subject", "summary", "task", "item", "place", "poi", "venue", "where",
-  ]
+  private static let titles = ImportWords.titleColumn.set
 
   private static func text(_ value: [UInt8]) -> String {
     String(decoding: value, as: UTF8.self).trimmed

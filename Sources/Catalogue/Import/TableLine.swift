@@ -41,13 +41,7 @@ enum TableLine {
     return remarks.contains(where: text.hasPrefix)
   }
 
-  private static let remarks = [
-    "source:", "sources:", "quelle:", "quellen:", "fuente:", "fonte:", "bron:", "źródło:", "zdroj:",
-    "источник:", "出典", "资料来源", "資料來源", "출처", "note:", "notes:", "remark:", "remarks:", "hinweis:",
-    "anmerkung:", "stand:", "nota:", "as of ", "last update", "generated ", "exported ",
-    "downloaded ", "printed ", "created by ",
-    "copyright ", "(c) ", "disclaimer", "erstellt ", "généré ", "generado ", "* ", "** ", "© ",
-  ]
+  private static let remarks = ImportWords.remark.phrases
 
   /// Whether psql says how long it took: `Time: 0.345 ms`.
   private static func isDuration(_ text: String) -> Bool {
@@ -74,12 +68,7 @@ enum TableLine {
     }
   }
 
-  private static let totals: Set = [
-    "total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "somme", "totale",
-    "suma", "totaal", "toplam", "итого", "合計", "合计", "总计", "subtotal", "sub-total",
-    "sous-total", "zwischensumme", "average", "avg", "mean", "moyenne", "durchschnitt",
-    "mittelwert", "promedio", "count", "anzahl",
-  ]
+  private static let totals = Set(ImportWords.total.phrases)
 
   /// The place of the rows below a line that has nothing but its name, as people divide a list of hotels: `France,,` and
   /// `## Paris`. A city is in the country of the line above.
@@ -116,22 +105,11 @@ enum TableLine {
     return filled.count > 1 && filled.allSatisfy(types.contains)
   }
 
-  private static let types = SearchStopWords.words(
-    """
-    string text varchar character charactervarying nvarchar char fixedstring str object int int8 int16 int32 int64 uint8 uint16 uint32 \
-    uint64 i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 integer bigint smallint serial float float4 float8 float32 float64 double doubleprecision \
-    real decimal numeric number bool boolean date date32 datetime datetime64 time timestamp uuid json array map nullable lowcardinality \
-    degree degrees deg eur usd gbp chf m km
-    """)
+  private static let types = ImportWords.columnType.set
 
   /// What programs write for a value that is missing, wrong or not shown: PostgreSQL and MySQL, pandas, spreadsheets, R,
   /// Polars; people write a line.
-  static let missing: Set<String> = [
-    "\\N", "NULL", "null", "NaN", "nan", "None", "<NA>", "N/A", "n/a", "#N/A", "#REF!", "#NAME?",
-    "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "-", "--", "–", "—", "n.a.", "N.A.", "n.v.", "k.A.",
-    "#N/D", "undefined", "none", "nil", "…", "...", "·", "Null", "(null)", "<null>", "[null]",
-    "TBD", "tbd", "TBA", "?",
-  ]
+  static let missing = ImportWords.missing.set
 
   /// Whether a text says that there is no value. `NA` may be Namibia.
   static func isMissing(_ text: String, isCountry: Bool = false) -> Bool {

@@ -118,11 +118,7 @@ enum TextForms {
   }
 
   /// The members of an object that hold its text. XML that became JSON has it under `#text` or `$t`.
-  private static let names = [
-    "en", "en-US", "en-GB", "en_US", "en_GB", "text", "#text", "$t", "_text", "_", "@value",
-    "value", "plain", "rendered", "content", "formatted", "name", "title", "label", "default",
-    "primary", "description", "code", "libelleFr", "libelleEn", "nom",
-  ]
+  private static let names = ImportWords.textMember.list
 
   /// Whether an address has the house's number before its street. Without a country, the words of the street say it.
   static func hasNumberFirst(_ country: String, street: String) -> Bool {
@@ -135,24 +131,11 @@ enum TextForms {
         && last.utf8.first.map { !(0x30...0x39).contains($0) } == true
   }
 
-  private static let frenchStreets: Set<String> = [
-    "rue", "avenue", "av", "boulevard", "bd", "place", "quai", "allee", "chemin", "impasse",
-    "cours", "route", "passage", "square", "villa",
-  ]
-  private static let englishStreets: Set<String> = [
-    "street", "st", "road", "rd", "avenue", "ave", "lane", "ln", "drive", "dr", "way", "place",
-    "pl", "square", "sq", "court", "ct", "boulevard", "blvd", "highway", "hwy", "parkway", "pkwy",
-    "terrace", "crescent", "close", "row", "mews", "gardens", "hill", "walk", "circus",
-  ]
+  private static let frenchStreets = ImportWords.frenchStreet.set
+  private static let englishStreets = ImportWords.englishStreet.set
 
   /// Countries whose addresses have the number first.
-  private static let numberFirst: Set<String> = [
-    "fr", "france", "gb", "uk", "unitedkingdom", "greatbritain", "england", "scotland", "wales",
-    "ie", "ireland", "us", "usa", "unitedstates", "unitedstatesofamerica", "ca", "canada", "au",
-    "australia", "nz", "newzealand", "za", "southafrica", "in", "india", "lu", "luxembourg", "mc",
-    "monaco", "vn", "vietnam", "việtnam", "th", "thailand", "sg", "singapore", "my", "malaysia",
-    "ph", "philippines", "ma", "morocco", "maroc", "eg", "egypt", "ke", "kenya",
-  ]
+  private static let numberFirst = ImportWords.numberFirst.set
 }
 
 /// The words for what a row is about.
@@ -171,10 +154,7 @@ enum HotelKinds {
       ?? (letters == "textxmozplacecontainer" || letters == "section" ? "folder" : nil)
   }
 
-  private static let others = [
-    "airline", "airport", "smallairport", "mediumairport", "largeairport", "heliport", "route",
-    "landmark", "bookmarkedhotels", "see", "do", "buy", "eat", "drink", "go",
-  ]
+  private static let others = ImportWords.otherKind.list
 
   /// What OpenStreetMap's tags are about if it is no place to stay; nil for other tags.
   /// <https://wiki.openstreetmap.org/wiki/Key:tourism>
@@ -186,10 +166,7 @@ enum HotelKinds {
       .compactMap { tags[$0]?.string }.first { !$0.contains("hotel") }
   }
 
-  private static let sights: Set = [
-    "attraction", "museum", "gallery", "artwork", "viewpoint", "information", "picnic_site", "zoo",
-    "aquarium", "theme_park",
-  ]
+  private static let sights = ImportWords.sight.set
 
   /// Whether schema.org's type, or one of several, is that of a place to stay: a `LodgingBusiness`, or an `Accommodation`
   /// with a place of its own. Without one, it is a room or a suite of the hotel beside it. Django has `hotels.hotel`.
@@ -203,14 +180,8 @@ enum HotelKinds {
     }
   }
 
-  private static let lodgings: Set<String> = [
-    "hotel", "motel", "hostel", "resort", "skiresort", "bedandbreakfast", "lodgingbusiness",
-    "campground", "vacationrental",
-  ]
-  private static let accommodations: Set<String> = [
-    "accommodation", "apartment", "apartmentcomplex", "campingpitch", "house",
-    "singlefamilyresidence", "suite", "room", "hotelroom",
-  ]
+  private static let lodgings = ImportWords.lodgingType.set
+  private static let accommodations = ImportWords.accommodationType.set
 
   /// What a page of the web describes beside its hotel, by schema.org's types; nil for any other type.
   static func otherOnPage(_ type: String) -> String? {

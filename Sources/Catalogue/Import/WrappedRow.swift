@@ -129,11 +129,7 @@ struct WrappedRow {
   /// Names that never are a hotel's own.
   private static let certain = ["_source", "_doc"]
   /// Names of wrappers, the most likely first.
-  private static let likely = [
-    "doc", "fields", "attributes", "properties", "tags", "node", "hotel", "source", "document",
-    "item", "record", "payload", "data", "value", "row", "ok", "entity", "result", "content",
-    "json",
-  ]
+  private static let likely = ImportWords.wrapper.list
   /// Whether a member's name is that of a wrapper, not a hotel's id.
   static func isWrapper(_ name: String) -> Bool {
     certain.contains(name) || likely.contains(HotelAliases.letters(of: name.utf8))
@@ -159,14 +155,11 @@ struct WrappedRow {
     object["op"]?.string != nil && object["before"] != nil && object["after"] != nil
   }
 
+  private static let parts = ImportWords.part.set
+
   /// Whether the member describes a part of the hotel that has a name of its own, such as its chain, or who wrote it.
   private static func isPart(_ name: String) -> Bool {
-    [
-      "chain", "brand", "owner", "address", "location", "city", "country", "region", "state",
-      "contact", "host", "manager", "category", "geo", "creator", "createdby", "updatedby",
-      "author", "organizer", "user", "account", "assignee", "reporter", "project", "status",
-      "priority", "issuetype",
-    ].contains(HotelAliases.letters(of: name.utf8))
+    parts.contains(HotelAliases.letters(of: name.utf8))
   }
 
   /// Whether the object says where something is, so that it is the hotel itself although it has no name.
