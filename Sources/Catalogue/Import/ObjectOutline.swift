@@ -56,6 +56,8 @@ struct ObjectOutline {
     /// How many of the objects are hotels by themselves, and the most that is known about one.
     var hotels = 0
     var most = Likeness.none
+    /// How many of the objects have names, but no places.
+    var names = 0
     /// As ``most``, with a hotel that is wrapped once.
     var mostWrapped = Likeness.none
     /// The name of the last object.
@@ -312,6 +314,7 @@ struct ObjectOutline {
     frames[last].objects += 1
     frames[last].lastObject = frame.name
     if frame.likeness > .none { frames[last].hotels += 1 }
+    if frame.likeness == .hasName { frames[last].names += 1 }
     frames[last].most = max(frames[last].most, frame.likeness)
     let wrapped = frame.most > .none ? max(frame.most, frame.named) : .none
     frames[last].mostWrapped = max(frames[last].mostWrapped, frame.likeness, wrapped)
@@ -343,7 +346,9 @@ struct ObjectOutline {
     if isMap, !isByName {
       guard frame.likeness == .none, frame.hotels > 0, frame.hotels * 2 >= frame.objects,
         frame.objects > 1 || !WrappedRow.isWrapper(frame.lastObject),
-        frame.objects * 2 >= frame.members
+        frame.objects * 2 >= frame.members,
+        // The members of a row are a hotel, its guest and its room, not hotels, unless all have places.
+        !isRow || !path.isEmpty || frame.names == 0
       else { return }
     }
     let rank = OutlineRank(
