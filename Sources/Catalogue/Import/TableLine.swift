@@ -41,6 +41,12 @@ enum TableLine {
     return remarks.contains(where: text.hasPrefix)
   }
 
+  /// Whether the line has one value that begins as a comment of a program or a shell does: `# end of the list`.
+  static func isComment(_ values: [[UInt8]]) -> Bool {
+    values[0].starts(with: "# ".utf8)
+      && values.dropFirst().allSatisfy { $0.allSatisfy { $0 <= 0x20 } }
+  }
+
   private static let remarks = ImportWords.remark.phrases
 
   /// Whether psql says how long it took: `Time: 0.345 ms`.

@@ -317,8 +317,9 @@ struct TableReader {
       self.place = place
       return nil
     }
-    // Below a table of Markdown there may be text, or a heading that ends what is in a place.
-    guard !isMarkdown || values.count > 1 else {
+    // Below a table of Markdown there may be text, or a heading that ends what is in a place; in any table, a comment.
+    let isComment = header.names.count > 1 && TableLine.isComment(values)
+    guard !isComment, !isMarkdown || values.count > 1 else {
       if values[0].first == UInt8(ascii: "#") { place = GroupedLists.Place() }
       return nil
     }
