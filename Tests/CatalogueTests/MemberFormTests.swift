@@ -11,6 +11,7 @@ import Testing
   static let rows: [(String, String)] = [
     (#"{"hotel_name":"A"}"#, #"{"name":"A"}"#), (#"{"HOTELNAME":"A"}"#, #"{"name":"A"}"#),
     (#"{"title":"A"}"#, #"{"name":"A"}"#),
+    (#"{"title":"A\u0000 B\nC"}"#, #"{"name":"A B C"}"#),
     (#"{"name":"A","title":"Paris"}"#, #"{"name":"A","title":"Paris"}"#),
     (#"{"name":{"fr":"A","en":"B"}}"#, #"{"name":"B"}"#),
     (#"{"displayName":{"text":"A","languageCode":"fr"}}"#, #"{"name":"A"}"#),

@@ -112,9 +112,13 @@ enum TextForms {
     return texts.isEmpty ? nil : texts.joined(separator: "\n")
   }
 
-  /// A text without HTML and without white space around it.
+  /// A text without HTML and without white space around it. One line has no control characters, which spreadsheets keep
+  /// within names.
   private static func plain(_ text: String, lineEnd: String) -> String {
-    HTMLText.plain(text, lineEnd: lineEnd).trimmed
+    let plain = HTMLText.plain(text, lineEnd: lineEnd).trimmed
+    guard lineEnd == " ", plain.utf8.contains(where: { $0 < 0x20 }) else { return plain }
+    return plain.unicodeScalars.split { $0.value < 0x20 }.map { String($0).trimmed }
+      .filter { !$0.isEmpty }.joined(separator: " ")
   }
 
   /// The members of an object that hold its text. XML that became JSON has it under `#text` or `$t`.
