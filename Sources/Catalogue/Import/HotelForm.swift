@@ -297,7 +297,9 @@ struct HotelForm {
   /// Parts of an address count less than a member by itself.
   private static let rankOfComponents = 150
   /// The members in which others of the hotel may be.
-  private static let mayContain: Set<HotelAliases.Meaning> = [.position, .address, .state, .city]
+  private static let mayContain: Set<HotelAliases.Meaning> = [
+    .position, .address, .street, .state, .city,
+  ]
   /// Two numbers count less than a position that says which is the latitude.
   private static let rankOfDoubt = 1_500
   /// Names for a house's number that may also be for the row's.
