@@ -178,7 +178,10 @@ enum HotelAliases {
   ]
 
   /// Whether a member may have others of the hotel in it, although its name means nothing by itself.
-  static func isContainer(_ name: String) -> Bool { containers.contains(letters(of: name.utf8)) }
+  /// OData's `__metadata` says how the row was read.
+  static func isContainer(_ name: String) -> Bool {
+    !name.hasPrefix("__") && containers.contains(letters(of: name.utf8))
+  }
 
   private static let containers = ImportWords.container.letters
 
