@@ -123,7 +123,10 @@ struct RowSplitter {
 
   /// Processes a byte between rows. Returns a broken row if the byte can't start one there.
   private mutating func begin(_ byte: UInt8) throws(CatalogueError) -> SplitRow? {
-    guard !Self.isSpace(byte) else { return nil }
+    // Files that were joined have a byte order mark each.
+    guard !Self.isSpace(byte), shape != .objects || ![0xEF, 0xBB, 0xBF].contains(byte) else {
+      return nil
+    }
     switch (shape, byte) {
     case (.map, UInt8(ascii: "{")) where !isOpen: isOpen = true
     case (.map, UInt8(ascii: "}")): state = .ended
