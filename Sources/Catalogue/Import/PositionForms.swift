@@ -185,7 +185,10 @@ enum PositionForms {
       let numbers = [north, east].map { String(text[$0.upperBound...].prefix { $0 != "!" }) }
       if let point = Point(.string(numbers[0]), .string(numbers[1])) { return point }
     }
-    for start in ["/@", "?q=", "&q=", "?ll=", "&ll=", "query=", "daddr=", "?coordinate="] {
+    let starts = [
+      "/@", "/search/", "/place/", "?q=", "&q=", "?ll=", "&ll=", "query=", "daddr=", "?coordinate=",
+    ]
+    for start in starts {
       guard let found = text.firstRange(of: start) else { continue }
       let numbers = text[found.upperBound...].prefix { $0 != "&" && $0 != "/" }
         .replacing("%2C", with: ",").split(separator: ",").map(String.init)
