@@ -23,15 +23,20 @@ enum FileStart {
     return 0
   }
 
-  /// The refusal of KML, GPX, OpenStreetMap's XML, a feed of hotels in XML, or a page of the web.
+  /// The refusal of KML, GPX, OpenStreetMap's XML, a feed of hotels in XML, a spreadsheet's XML, PHP, or a page of the web.
   static func xml(_ text: ArraySlice<UInt8>, line: Int) -> CatalogueError {
     let start = String(decoding: text.prefix(longestSection), as: UTF8.self).lowercased()
-    return CatalogueError(
-      .malformed,
-      ["<!doctype h", "<html", "<table"].contains(where: start.hasPrefix)
-        ? "The file is HTML, a page of the web. Save its table as CSV, or the JSON-LD in its script as JSON."
-        : "The file is XML, such as KML or GPX. Save it as JSON, GeoJSON or CSV; QGIS or ogr2ogr do it for maps.",
-      line: line)
+    let reason =
+      if ["<!doctype h", "<html", "<table"].contains(where: start.hasPrefix) {
+        "The file is HTML, a page of the web. Save its table as CSV, or the JSON-LD in its script as JSON."
+      } else if start.hasPrefix("<?php") {
+        program
+      } else if start.contains("excel.sheet") || start.contains("office:spreadsheet") {
+        "The file is a workbook in XML; save the table as CSV in UTF-8."
+      } else {
+        "The file is XML, such as KML or GPX. Save it as JSON, GeoJSON or CSV; QGIS or ogr2ogr do it for maps."
+      }
+    return CatalogueError(.malformed, reason, line: line)
   }
 
   /// How many bytes of the first line of a file that starts with a bracket show what it is: none for an array of objects.
@@ -62,36 +67,42 @@ enum FileStart {
       line: line)
   }
 
-  private static let longestSection = 128
+  /// How many bytes of a text show what it is, unless it is JSON or a table.
+  static let longestSection = 128
 
   /// The refusal of a text that is neither JSON nor a table, by its first line; nil for another one.
   static func script(_ firstLine: some Collection<UInt8>, line: Int) -> CatalogueError? {
     let text = String(decoding: firstLine.prefix(longestSection), as: UTF8.self).trimmed
-    let reason: String
-    if firstLine.contains(0) {
-      reason =
-        "The file has bytes that no text has, as a tar archive does. Unpack it, and import the JSON or the CSV in it."
-    } else if text.uppercased().hasPrefix("BEGIN:VCARD") {
-      reason = "The file has vCards, neither JSON nor a table. Export the contacts as CSV."
-    } else if text.hasPrefix("HTTP/1.") || text.hasPrefix("HTTP/2") {
-      reason =
-        "The file begins with the head of an HTTP answer, so it is neither JSON nor a table. Save the answer without it (curl without -i)."
-    } else if text.hasPrefix("\"[{") || text.hasPrefix("\"{\\\"") || text.hasPrefix("\"[{\\\"") {
-      reason =
-        "The file is JSON within a text of JSON. Save it without the quotation marks around it (jq -r .)."
-    } else if text.hasPrefix("//") || text.hasPrefix("/*") {
-      reason =
-        "The file begins with a comment, so it is neither JSON nor a table. JSON has no comments. Save it without them."
-    } else if isScript(text) {
-      reason =
-        "The file is JavaScript, neither JSON nor a table. Save only the list or the object in it, as JSON."
-    } else if isYAML(text) {
-      return yaml(line: line)
-    } else {
-      return nil
-    }
-    return CatalogueError(.malformed, reason, line: line)
+    if isYAML(text) { return yaml(line: line) }
+    let found =
+      firstLine.contains(0)
+      ? "The file has bytes that no text has, as a tar archive does. Unpack it, and import the JSON or the CSV in it."
+      : starts.first { $0.texts.contains(where: text.hasPrefix) }?.reason
+    let reason = found ?? (isScript(text) ? program : nil)
+    return reason.map { CatalogueError(.malformed, $0, line: line) }
   }
+
+  /// How texts begin that are neither JSON nor a table.
+  private static let starts: [(texts: [String], reason: String)] = [
+    (
+      ["BEGIN:VCARD", "begin:vcard"],
+      "The file has vCards, neither JSON nor a table. Export the contacts as CSV."
+    ),
+    (
+      ["HTTP/1.", "HTTP/2"],
+      "The file begins with the head of an HTTP answer, so it is neither JSON nor a table. Save the answer without it (curl without -i)."
+    ),
+    (
+      ["\"[{", "\"{\\\""],
+      "The file is JSON within a text of JSON. Save it without the quotation marks around it (jq -r .)."
+    ),
+    (
+      ["//", "/*"],
+      "The file begins with a comment, so it is neither JSON nor a table. JSON has no comments. Save it without them."
+    ),
+  ]
+  private static let program =
+    "The file is a program in JavaScript or PHP, neither JSON nor a table. Save only the list or the object in it, as JSON."
 
   /// `var hotels = [`, `export default [`, `callback({`. A title or names of columns may begin with these words, too.
   private static func isScript(_ text: String) -> Bool {
@@ -99,7 +110,10 @@ enum FileStart {
       ")]}'", "while(1)", "for(;;)", "var ", "let ", "const ", "export ", "module.exports",
       "window.", "import ",
     ]
-    if starts.contains(where: text.hasPrefix), text.contains(where: "={[(\"'`".contains) {
+    let isVariable = text.hasPrefix("$") && text.dropFirst().first?.isLetter == true
+    if isVariable || starts.contains(where: text.hasPrefix),
+      text.contains(where: "={[(\"'`".contains)
+    {
       return true
     }
     guard let open = text.firstIndex(of: "("),

@@ -142,7 +142,10 @@ struct ImportSource {
       let bytes = chunk
       chunk = []
       try appendToObject(bytes)
-    case UInt8(ascii: "<"): throw FileStart.xml(chunk[(start - first)...], line: line)
+    case UInt8(ascii: "<"):
+      let text = chunk[(start - first)...]
+      guard isEnd || text.count >= FileStart.longestSection else { return }
+      throw FileStart.xml(text, line: line)
     default:
       let first = chunk[(start - first)...].prefix(CalendarReader.start.count)
       let isCalendar = CalendarReader.start.starts(with: first)

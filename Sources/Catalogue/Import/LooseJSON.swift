@@ -60,7 +60,10 @@ enum LooseJSON {
     case UInt8(ascii: "/"): return " JSON has no comments."
     case UInt8(ascii: "'"), UInt8(ascii: "_"), UInt8(ascii: "a")...UInt8(ascii: "z"),
       UInt8(ascii: "A")...UInt8(ascii: "Z"):
-      return " Names and texts need double quotation marks."
+      let rest = text[offset...].drop { (0x41...0x7A).contains($0) }
+      return rest.first == UInt8(ascii: "(")
+        ? " Objects of programs are no JSON; mongoexport writes MongoDB's as JSON."
+        : " Names and texts need double quotation marks."
     default: return ""
     }
   }
