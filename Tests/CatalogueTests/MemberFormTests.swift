@@ -238,6 +238,16 @@ import Testing
     #expect(HotelAliases.match(other.utf8)?.meaning == meaning)
   }
 
+  /// A list under a mistyped name would be read by nobody, and a name of two meanings would have the last one.
+  @Test func eachListOfWordsIsReadAndEachNameHasOneMeaning() {
+    let meanings = HotelAliases.Meaning.allCases.map(\.rawValue)
+    #expect(Set(ImportWords.lists.keys) == Set(ImportWords.allCases.map(\.rawValue) + meanings))
+    let names = meanings.flatMap { meaning in
+      Set((ImportWords.lists[meaning] ?? []).map { HotelAliases.letters(of: $0.utf8) })
+    }
+    #expect(Set(names).count == names.count)
+  }
+
   private static func id(_ row: String) -> String? {
     guard case .hotel(let hotel, _, _) = HotelRow(Array(row.utf8), isKeyed: false) else {
       return nil
