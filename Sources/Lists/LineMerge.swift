@@ -17,8 +17,8 @@ enum LineMerge {
     guard let base = try await lines.numbers(of: base),
       let theirs = try await lines.numbers(of: theirs),
       let mine = try await lines.numbers(of: mine),
-      let left = try await LineDifferences.hunks(from: base, to: theirs),
-      let right = try await LineDifferences.hunks(from: base, to: mine),
+      let left = try await LineDifferences.hunks(from: base, to: theirs)?.flatMap(\.byLine),
+      let right = try await LineDifferences.hunks(from: base, to: mine)?.flatMap(\.byLine),
       let text = merge(base, theirs, left, mine, right).map({ lines.text(of: $0) }),
       text.utf8.count <= ListLimits.markdownBytes
     else { return nil }
@@ -34,7 +34,7 @@ enum LineMerge {
     while l < left.count || r < right.count {
       let leftHunk = l < left.count ? left[l] : nil
       let rightHunk = r < right.count ? right[r] : nil
-      if let leftHunk, let rightHunk, touch(leftHunk.base, rightHunk.base) {
+      if let leftHunk, let rightHunk, leftHunk.touches(rightHunk) {
         guard leftHunk.base == rightHunk.base, theirs[leftHunk.side] == mine[rightHunk.side]
         else { return nil }
         output += base[next..<leftHunk.base.lowerBound]
@@ -54,11 +54,24 @@ enum LineMerge {
     output += base[next...]
     return output
   }
+}
 
-  /// Whether two runs of the base have a line in common or are adjacent. Adjacent changes are a conflict too,
-  /// because the order of inserted lines would be ambiguous.
-  private static func touch(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
-    one.lowerBound <= other.upperBound && other.lowerBound <= one.upperBound
+extension LineHunk {
+  /// Whether one line replaces one, as when a box is ticked.
+  private var isOfOneLine: Bool { base.count == 1 && side.count == 1 }
+
+  /// A run that has as many lines as it replaces is a change of each of them.
+  fileprivate var byLine: [LineHunk] {
+    guard base.count == side.count else { return [self] }
+    return zip(base, side).map { LineHunk(base: $0..<$0 + 1, side: $1..<$1 + 1) }
+  }
+
+  /// Whether both change a line, or are adjacent where it is ambiguous which lines come first. It is not if each replaces
+  /// one line.
+  fileprivate func touches(_ other: LineHunk) -> Bool {
+    isOfOneLine && other.isOfOneLine
+      ? base == other.base
+      : base.lowerBound <= other.base.upperBound && other.base.lowerBound <= base.upperBound
   }
 }
 

@@ -10,6 +10,8 @@ import Testing
     ("a\nb\nc\nd\n", "a\nc\nd\n", "a\nb\nc\nD\n", "a\nc\nD\n"),
     ("a\nb\nc\n", "a\nX\nc\n", "a\nX\nc\n", "a\nX\nc\n"),
     ("a\nb\nc", "a\nb\nc\nd", "A\nb\nc", "A\nb\nc\nd"),
+    ("- [ ] a\n- [ ] b", "- [x] a\n- [ ] b", "- [ ] a\n- [x] b", "- [x] a\n- [x] b"),
+    ("a\nb\nc\nd\n", "A\nB\nc\nd\n", "a\nB\nC\nd\n", "A\nB\nC\nd\n"),
     ("a\n", "", "a\n", ""), ("", "a", "", "a"), ("a", "a", "b", "b"),
   ])
   func whatOneSideChangedSurvives(_ base: String, _ theirs: String, _ mine: String, _ both: String)
@@ -21,9 +23,10 @@ import Testing
 
   @Test(arguments: [
     ("a\nb\nc\n", "a\nX\nc\n", "a\nY\nc\n"), ("a\nb\nc\n", "a\nc\n", "a\nB\nc\n"),
-    ("a\nb\n", "a\nx\nb\n", "a\ny\nb\n"), ("a\nb\n", "A\nb\n", "a\nB\n"), ("", "a", "b"),
+    ("a\nb\n", "a\nx\nb\n", "a\ny\nb\n"), ("a\nb\n", "A\nb\n", "a\nx\nb\n"), ("", "a", "b"),
+    ("a\nb\nc\n", "A\nB\nc\n", "a\nY\nC\n"), ("a\nb\nc\n", "A\nb\nc\n", "a\nB\nx\n c\n"),
   ])
-  func changesOfTheSameOrNeighbouringLinesAreAConflict(
+  func changesOfTheSameLinesOrAmbiguousOnesAreAConflict(
     _ base: String, _ theirs: String, _ mine: String
   ) async throws {
     #expect(try await LineMerge.merged(base: base, theirs: theirs, mine: mine) == nil)
