@@ -5,8 +5,8 @@ import Stores
 /// A local document in a user's store that records what was adopted from one guest's store. It prevents a second
 /// adoption of the same data and makes it possible to undo the adoption.
 ///
-/// `{"adopted":bookmarks,"waiting":[[id,revision]…],"time":milliseconds,"came":[[id,revision]…],"undone":true,
-/// "claim":text,"again":true}`.
+/// `{"adopted":bookmarks,"waiting":[[id,revision]…],"time":milliseconds,"came":[[id,revision]…],"listed":[id…],
+/// "undone":true,"claim":text,"again":true}`.
 /// Without `waiting`, everything was adopted. `waiting` is `true` until the conflicting revisions are tried for the
 /// first time. A third element in an item of `came` says whether the document existed already and was only added to
 /// the list. A fourth is the revision that the document had before the guest's hotel was joined to it, a fifth the
@@ -45,6 +45,8 @@ struct AdoptionReceipt: Sendable, Equatable {
   var time: Timestamp?
   /// What was adopted and not yet removed by an undo.
   var came: [Came] = []
+  /// The ids that came to the list without their hotels, and were not yet removed by an undo.
+  var listed: [HotelID] = []
   /// Whether an undo is complete or in progress.
   var isUndone = false
   /// Which claim of the guest this is; empty for a receipt that can't be read.
@@ -64,10 +66,11 @@ struct AdoptionReceipt: Sendable, Equatable {
 extension AdoptionReceipt {
   /// Records adopted items. With more than ``BookmarkLimits/undoneRevisions`` items, the receipt drops them all and
   /// the adoption can't be undone.
-  mutating func add(_ more: [Came]) {
+  mutating func add(_ more: [Came] = [], listed ids: [HotelID] = []) {
     came += more
-    guard came.count > BookmarkLimits.undoneRevisions else { return }
-    (time, came) = (nil, [])
+    listed += ids
+    guard came.count + listed.count > BookmarkLimits.undoneRevisions else { return }
+    (time, came, listed) = (nil, [], [])
   }
 
   /// Reads a receipt as ``body`` wrote it.
@@ -91,6 +94,7 @@ extension AdoptionReceipt {
     claim = value["claim"]?.string ?? ""
     isAgain = value["again"]?.bool ?? false
     came = (value["came"]?.array ?? []).compactMap(Came.init)
+    listed = (value["listed"]?.array ?? []).compactMap { $0.string.flatMap { HotelID($0) } }
   }
 
   /// The receipt's JSON.
@@ -103,6 +107,7 @@ extension AdoptionReceipt {
     }
     if let time { members["time"] = .number(JSONNumber(Int(time.milliseconds))) }
     if !came.isEmpty { members["came"] = .array(came.map(\.value)) }
+    if !listed.isEmpty { members["listed"] = .array(listed.map { .string($0.text) }) }
     if isUndone { members["undone"] = .bool(true) }
     members["claim"] = .string(claim)
     if isAgain { members["again"] = .bool(true) }

@@ -219,10 +219,8 @@ struct BookmarkEdit {
     }
   }
 
-  /// Appends stored hotels to the list that are on no list.
-  mutating func list(_ ids: [HotelID]) {
-    for id in ids where !lists.list.contains(id) { listChange.joining.append(id) }
-  }
+  /// Appends ids to the list. Those that are on it keep their positions.
+  mutating func list(_ ids: some Sequence<HotelID>) { listChange.joining += ids }
 
   /// Unbookmarks a hotel: its id leaves the list, and its document gets a tombstone on every live leaf. An id whose
   /// hotel has not arrived leaves the list too.
@@ -240,7 +238,7 @@ struct BookmarkEdit {
   /// The edit's mutations, hotels in the order of the calls and then the lists, and how many ids of merged lists
   /// did not fit.
   /// - Throws: `quotaExceeded` when bookmarking makes the list longer than ``BookmarkLimits/listBytes``;
-  ///   ``PreparedList/Missing``.
+  ///   ``PreparedList/Missing``; ``StoredLists/IsLong``.
   func finish() throws -> (mutations: [Mutation], leftOut: Int) {
     if lists.isSettled, listChange.isNone { return (mutations, 0) }
     let changed = try changedList()
@@ -288,6 +286,11 @@ struct BookmarkEdit {
   /// The list that the edit leaves.
   private func changedList() throws -> ChangedList {
     guard case .needed(let prepared) = preparation else {
+      if case .needless(always: false) = preparation,
+        listChange.joining.count > PreparedList.shortCount
+      {
+        throw StoredLists.IsLong()
+      }
       var changed = ChangedList(lists, listChange)
       while try !changed.advance() {}
       return changed

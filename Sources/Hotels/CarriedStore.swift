@@ -13,11 +13,11 @@ struct CarriedStore: Sendable {
     let body: DocumentBody
   }
 
-  /// The bookmarks, oldest first.
+  /// The bookmarks whose revisions do not conflict, oldest first.
   private(set) var bookmarks: [Bookmark] = []
   /// What an upstream said of these hotels, as stored; see ``FactsNote``.
   private(set) var notes: [HotelID: [UInt8]] = [:]
-  /// The live documents that are neither bookmarks nor lists. The first element has the winners in the order of
+  /// The live documents that are neither in ``bookmarks`` nor lists. The first element has the winners in the order of
   /// their ids, the second the first conflicting revisions, and so on, because one update takes one revision of a
   /// document.
   private(set) var others: [[Revision]] = []
@@ -28,6 +28,8 @@ struct CarriedStore: Sendable {
   private var listed: [HotelID]?
   private var lists = ListReader()
   private var nextListed = 0
+  /// The indices of ``bookmarks`` on the list.
+  private var places: [Int] = []
   /// Documents that don't belong to ``others``: bookmarks and lists.
   private var known: Set<DocumentID> = [BookmarkList.documentID]
   /// The sequence of the last list that was read; nil when all were read.
@@ -39,7 +41,14 @@ struct CarriedStore: Sendable {
   /// Whether the attachments are read.
   private var hasAttachments = false
 
-  var isEmpty: Bool { bookmarks.isEmpty && others.isEmpty }
+  var isEmpty: Bool { listed?.isEmpty != false && others.isEmpty }
+
+  /// The other ids on the list, whose hotels have not arrived or are in ``others``: those before each of ``bookmarks``, and
+  /// those after the last one.
+  var unstored: [ArraySlice<HotelID>] {
+    let listed = listed ?? []
+    return zip([-1] + places, places + [listed.count]).map { listed[($0 + 1)..<$1] }
+  }
 
   /// Continues in a state of the store until the slice is over. Writes during the read may be included or not.
   /// - Returns: whether everything is read.
@@ -49,8 +58,11 @@ struct CarriedStore: Sendable {
     guard let listed else { return false }
     while nextListed < listed.count {
       let id = listed[nextListed]
-      if case .live(let bookmark) = try StoredHotel(id, in: view) {
+      if case .live(let bookmark) = try StoredHotel(id, in: view),
+        try view.newest(id.documentID)?.conflicts.isEmpty ?? true
+      {
         bookmarks.append(bookmark)
+        places.append(nextListed)
         notes[id] = try view.local(FactsNote.id(of: id))?.body
         known.insert(id.documentID)
       }

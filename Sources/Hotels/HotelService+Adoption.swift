@@ -21,10 +21,10 @@ extension HotelService {
   /// the bookmarks. The guest's store is only read.
   ///
   /// The guest's bookmarks are added after the user's own, in the guest's order, byte for byte and with their
-  /// times. A hotel that the user has already is joined with the guest's; see ``HotelUnion``. Every other live document
-  /// is copied with its history, as by sync. If the user has a document of the same id, it becomes a conflicting
-  /// revision. The winners are copied with the bookmarks. Conflicting revisions follow, as many as the user's
-  /// documents take (``RevisionTree/maximumLeaves``). Another call tries the remaining ones again.
+  /// times. So are the ids on the list whose hotels have not arrived. A hotel that the user has already is joined with the
+  /// guest's; see ``HotelUnion``. Every other live document, and a hotel with conflicts, is copied with its history, as by
+  /// sync. If the user has a document of the same id, it becomes a conflicting revision. The winners are copied with the
+  /// bookmarks. Conflicting revisions follow, as many as the user's documents take (``RevisionTree/maximumLeaves``). Another call tries the remaining ones again.
   /// - Parameter claim: which claim of the guest this is. After an undo the guest may be claimed and adopted again.
   /// - Throws: `store`, also when the user's store has no space for everything.
   package func adopt(
@@ -97,7 +97,9 @@ extension BookmarkEdit {
     var receipt = AdoptionReceipt(bookmarks: 0, waiting: nil)
     (receipt.time, receipt.claim, receipt.isAgain) = (now, claim, former != nil)
     attachments = carried.attachments
-    for bookmark in carried.bookmarks {
+    let unstored = carried.unstored
+    for (ids, bookmark) in zip(unstored, carried.bookmarks) {
+      list(ids)
       let adopted = try adopt(bookmark, noted: carried.notes[bookmark.id]) { present in
         try unions.union(of: present, with: bookmark)
       }
@@ -105,6 +107,11 @@ extension BookmarkEdit {
       if adopted.isBookmark { receipt.bookmarks += 1 }
       receipt.add([adopted.came])
     }
+    list(unstored.last ?? [])
+    let ids = unstored.flatMap(\.self)
+    // So many can't be undone, and need not be told from those that the user has.
+    let isLong = ids.count > BookmarkLimits.undoneRevisions
+    receipt.add(listed: isLong ? ids : ids.filter { !list.contains($0) })
     let winners = try take(carried.others.first ?? [], isAgain: receipt.isAgain)
     receipt.add(winners.came)
     if carried.others.count < 2, winners.refused.isEmpty { receipt.waiting = [] }

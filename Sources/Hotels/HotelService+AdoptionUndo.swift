@@ -101,7 +101,7 @@ extension AdoptionReceipt {
 
 extension BookmarkEdit {
   /// Undoes a part of an adoption. Documents that get a tombstone in one step lose their history in the next.
-  /// - Returns: how many revisions are left.
+  /// - Returns: how many revisions and ids are left.
   /// - Throws: `missing` without a receipt; `undoOver`.
   fileprivate mutating func undoAdoption(_ id: LocalID, atMost count: Int) throws -> Int {
     guard let note = try local(id) else { throw ServiceError.notTakenOver }
@@ -121,10 +121,16 @@ extension BookmarkEdit {
       if try takeBack(came, of: document) { left += came }
     }
     left += receipt.came.dropFirst(count)
-    try change(receipt: id) { receipt in
-      (receipt.isUndone, receipt.waiting, receipt.came) = (true, [], left)
+    for hotel in receipt.listed.prefix(count) {
+      // A hotel that has arrived meanwhile is a bookmark.
+      if case .live = try StoredHotel(hotel, in: view) { continue }
+      unlist(hotel)
     }
-    return left.count
+    let listed = Array(receipt.listed.dropFirst(count))
+    try change(receipt: id) { receipt in
+      (receipt.isUndone, receipt.waiting, receipt.came, receipt.listed) = (true, [], left, listed)
+    }
+    return left.count + listed.count
   }
 
   /// Removes the adopted revisions of one document, unless the document has changed since.

@@ -102,6 +102,39 @@ import Testing
     #expect(try await fixture.ids() == ["h"])
   }
 
+  /// Regression: ids on the guest's list without a hotel, and conflicting revisions of a bookmark, were lost.
+  @Test(arguments: [0, PreparedList.shortCount])
+  func whatIsListedComesWithoutItsHotelAndWithItsConflicts(further: Int) async throws {
+    let fixture = try HotelFixture()
+    let more = (0..<further).map { "x\($0)" }
+    let listed = (["early", "h", "both", "last"] + more).map { "\"\($0)\"" }.joined(separator: ",")
+    try await fixture.put(
+      "bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":[\#(listed),"c"]}"#,
+      in: fixture.guest)
+    try await fixture.put("h", #"{"type":"hotel","of":"h"}"#, in: fixture.guest)
+    for leaf in ["2-a", "2-b"] {
+      try await fixture.graft(
+        "c", [leaf, "1-c"], #"{"type":"hotel","of":"\#(leaf)"}"#, in: fixture.guest)
+    }
+    try await fixture.put(
+      "bookmarkedhotels", #"{"type":"bookmarkedhotels","hotels":["both","own"]}"#)
+    #expect(try await adopt(fixture) == 1)
+    let ids = ["both", "own", "early", "h", "last"] + more + ["c"]
+    let list = try BookmarkList(parsing: Array(#require(try await fixture.listText()).utf8))
+    #expect(list.hotels.map(\.text) == ids)
+    #expect(try await fixture.ids() == ["c", "h"])
+    for leaf in ["2-a", "2-b"] {
+      #expect(try await fixture.text("c", leaf) == #"{"type":"hotel","of":"\#(leaf)"}"#)
+    }
+    // The undo leaves what the user had, and a hotel that has arrived since.
+    try await fixture.put("early", #"{"type":"hotel"}"#)
+    guard case .guest(let guest) = fixture.guest else { return }
+    try await fixture.service.undoAdoption(of: guest, in: fixture.user, as: .server)
+    let left = try BookmarkList(parsing: Array(#require(try await fixture.listText()).utf8))
+    #expect(left.hotels.map(\.text) == ["both", "own", "early"])
+    #expect(try await fixture.ids() == ["early"])
+  }
+
   /// The leaves of the user's document, its own and the guest's.
   private func leaves(_ fixture: HotelFixture) async throws -> Set<String> {
     Set(try await fixture.tree("note")?.leaves.map(\.revision.description) ?? [])
