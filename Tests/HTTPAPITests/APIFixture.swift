@@ -132,12 +132,13 @@ struct APIFixture: Sendable {
     let cases = UseCases(
       over: stores, keys: try SigningKeys.temporary(now: clock.now), settings: settings,
       now: { clock.now }, uptime: { clock.uptime }, hashing: { work in work() })
+    let description = APIDescription(
+      yaml: Array(contract.utf8), json: Array(#"{"openapi":"3.1.0"}"#.utf8))
     return HTTPService(
       over: cases, search: search, mirrorSearch: ScratchCatalogue(limit: .seconds(600)),
       engine: engine,
       crossOrigin: CrossOrigin(origins: origins, publicURL: publicURL),
-      contract: Array(contract.utf8),
-      contractJSON: Array(#"{"openapi":"3.1.0"}"#.utf8),
+      description: { description },
       page: { page },
       metricsText: { Array("stores_open 0\n".utf8) }, publicURL: publicURL,
       bodyFiles: bodyFiles, administration: ScriptedAdministration(now: { clock.now }),

@@ -13,8 +13,7 @@ extension HTTPService {
 
   private var serverRoutes: [Route] {
     OperationController(
-      health: health, contract: contract, appContract: ContractPart.ofApps(contract),
-      contractJSON: contractJSON,
+      health: health, description: description,
       limits: Limits.json(
         connectionCaps, search: mirrorSearch.limit, set: setLimits,
         replications: replications.limits)

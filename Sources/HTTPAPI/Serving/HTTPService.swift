@@ -25,12 +25,10 @@ package struct HTTPService: Sendable {
   package let engine: any StorageEngine
   /// Decides which other origins may call.
   package let crossOrigin: CrossOrigin
-  /// The text of `openapi.yaml`.
-  package let contract: [UInt8]
+  /// Returns the API description.
+  let description: @Sendable () async throws -> APIDescription
   /// Returns the web page.
   let page: @Sendable () async -> WebPage
-  /// The same API description as JSON, for the page at `/docs`.
-  package let contractJSON: PageFile
   /// The metrics of the process in Prometheus' text format.
   package let metricsText: @Sendable () -> [UInt8]
   /// How clients reach this server.
@@ -77,7 +75,7 @@ package struct HTTPService: Sendable {
     over cases: UseCases, search: any HotelSearching, mirrorSearch: any MirrorSearching,
     engine: any StorageEngine,
     crossOrigin: CrossOrigin = CrossOrigin(),
-    contract: [UInt8], contractJSON: [UInt8],
+    description: @escaping @Sendable () async throws -> APIDescription,
     page: @escaping @Sendable () async -> WebPage = { WebPage([]) },
     metricsText: @escaping @Sendable () -> [UInt8],
     publicURL: String? = nil,
@@ -97,8 +95,7 @@ package struct HTTPService: Sendable {
     stores = cases.stores
     self.engine = engine
     self.crossOrigin = crossOrigin
-    self.contract = contract
-    self.contractJSON = PageFile(name: "openapi.json", bytes: contractJSON)
+    self.description = description
     self.page = page
     self.metricsText = metricsText
     address = ServerAddress(publicURL: publicURL, isSecure: isSecure, now: cases.now)

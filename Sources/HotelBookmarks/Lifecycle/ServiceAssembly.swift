@@ -40,8 +40,13 @@ struct ServiceAssembly: Sendable {
   private let search: SearchAssembly
   private let hashingThreads: ThreadPool
 
-  /// The web page. It is made when it is first asked for, so that a start does not wait until its files are packed. No
-  /// request pays for it.
+  /// The API description. Like the page it is made when it is first asked for, so that no start waits until the text is
+  /// read and packed. No request pays for it.
+  private static let description = Task.detached {
+    APIDescription(yaml: Contract.text, json: try ContractJSON.bytes(ofYAML: Contract.text))
+  }
+
+  /// The web page.
   private static let page = Task.detached {
     WebPage(
       EmbeddedFile.all.map { file in
@@ -127,8 +132,7 @@ struct ServiceAssembly: Sendable {
     replications.report(to: metrics)
     http = HTTPService(
       over: cases, search: search.search, mirrorSearch: search.mirror, engine: engine,
-      crossOrigin: connections.crossOrigin, contract: Contract.text,
-      contractJSON: try ContractJSON.bytes(ofYAML: Contract.text),
+      crossOrigin: connections.crossOrigin, description: { try await Self.description.value },
       page: { await Self.page.value },
       metricsText: { metrics.text }, publicURL: settings.publicURL,
       isSecure: settings.tlsCertificateFile != nil, proxies: settings.trustedProxies,
