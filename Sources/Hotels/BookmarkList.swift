@@ -94,11 +94,8 @@ package struct BookmarkList: Sendable, Equatable {
   /// Other elements, empty ids and repetitions are skipped. When `hotels` is not an array, the list is empty.
   /// - Throws: ``JSONError`` for a body that is not JSON.
   package init(parsing body: [UInt8]) throws(JSONError) {
-    self.init(try ParsedJSON(body, limits: .request).root, bytes: body.count)
-  }
-
-  private init(_ root: JSONNode, bytes: Int) {
-    self.init(ofBytes: bytes)
+    let root = try ParsedJSON(body, limits: .request).root
+    self.init(ofBytes: body.count)
     guard var entries = root["hotels"]?.elements else { return }
     _ = take(from: &entries, within: .endless)
   }

@@ -43,6 +43,12 @@ package struct ListDirectory: Sendable {
     try await read(orAbsent: nil) { view in try Self.head(of: list, in: view) }
   }
 
+  /// A record; nil if there is none.
+  /// - Throws: `integrity` for one that can't be read.
+  func record(_ id: LocalID) async throws -> JSONValue? {
+    try await read(orAbsent: nil) { view in try view.local(id).map { try Self.root(of: $0).value } }
+  }
+
   /// One member of a list; nil for any other account. One indexed read.
   func member(_ account: AccountID, of list: AccountID) async throws -> ListMember? {
     try await read(orAbsent: nil) { view in try Self.member(account, of: list, in: view) }

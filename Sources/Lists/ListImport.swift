@@ -193,9 +193,7 @@ extension ListService {
     guard let account = ListKeys.importer(of: id), let mark = ListKeys.last(of: id) else {
       return false
     }
-    let note = try await directory.read(orAbsent: nil) { view in
-      try view.local(id).map(ListDirectory.root)?.value
-    }
+    let note = try await directory.record(id)
     let isFilled = try await ListImport.mark(of: account, in: stores) == Array(mark.text.utf8)
     // Another process may have completed it.
     guard let note else { return isFilled }

@@ -156,26 +156,15 @@ extension ListService {
   }
 
   /// Removes the drafts that a crash or a failure left behind.
-  func removeEndedDrafts() async throws -> [any Error] {
-    typealias Ended = (list: AccountID, author: AccountID)
-    let (ended, unreadable): ([Ended], Int) = try await directory.read(orAbsent: ([], 0)) { view in
-      try view.readableLocals(ListKeys.range(ListKeys.endedDraftsPrefix)) { id, note -> Ended? in
-        let list = try ListDirectory.root(of: note)["list"]?.string.flatMap(AccountID.init)
-        guard let list, let author = ListKeys.last(of: id) else { return nil }
-        return (list, author)
-      }
+  /// - Returns: the failures.
+  func removeEndedDrafts() async -> [any Error] {
+    await finishEach(in: ListKeys.range(ListKeys.endedDraftsPrefix)) { note, author in
+      // An author who has joined again keeps the remaining drafts.
+      guard let list = try await directory.record(note)?["list"]?.string.flatMap(AccountID.init),
+        try await directory.role(of: author, in: list) == nil
+      else { return }
+      try await removeDrafts(on: list, of: author, as: .server)
     }
-    var failures: [any Error] =
-      unreadable == 0 ? [] : [ListDirectory.unreadable("drafts that were ended")]
-    for (list, author) in ended {
-      do {
-        // An author who has joined again keeps the remaining drafts.
-        if try await directory.role(of: author, in: list) == nil {
-          try await removeDrafts(on: list, of: author, as: .server)
-        }
-      } catch { failures.append(error) }
-    }
-    return failures
   }
 }
 

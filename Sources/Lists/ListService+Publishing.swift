@@ -95,28 +95,17 @@ extension ListService {
 
   /// Removes the drafts that were published but not removed before the service stopped. Runs at every start.
   /// - Parameter limit: if other processes publish, too: a publication that began later is left alone.
-  func finishPublications(begunBefore limit: Timestamp?) async throws -> [any Error] {
-    typealias Begun = (list: AccountID, document: DocumentID, author: AccountID, note: LocalID)
-    let (begun, unreadable): ([Begun], Int) = try await directory.read(orAbsent: ([], 0)) { view in
-      try view.readableLocals(ListKeys.range(ListKeys.publishingPrefix)) { id, note -> Begun? in
-        let root = try ListDirectory.root(of: note)
-        if let limit, limit.milliseconds <= Int64(root["at"]?.int ?? 0) { return nil }
-        guard let list = root["list"]?.string.flatMap(AccountID.init),
-          let document = root["document"]?.string, let author = ListKeys.last(of: id)
-        else { return nil }
-        return (list, DocumentID(stored: document), author, id)
-      }
+  /// - Returns: the failures.
+  func finishPublications(begunBefore limit: Timestamp?) async -> [any Error] {
+    await finishEach(in: ListKeys.range(ListKeys.publishingPrefix)) { note, author in
+      guard let root = try await directory.record(note),
+        limit.map({ Int64(root["at"]?.int ?? 0) < $0.milliseconds }) ?? true,
+        let list = root["list"]?.string.flatMap(AccountID.init),
+        let document = root["document"]?.string
+      else { return }
+      try await finishPublication(of: DocumentID(stored: document), on: list, by: author)
+      try await stores.update(.system, as: .server) { $0.write(LocalEdit(note, nil)) }
     }
-    var failures: [any Error] = unreadable == 0 ? [] : [ListDirectory.unreadable("a publication")]
-    for (list, document, author, note) in begun {
-      do {
-        try await finishPublication(of: document, on: list, by: author)
-        try await stores.update(.system, as: .server) { changes in
-          changes.write(LocalEdit(note, nil))
-        }
-      } catch { failures.append(error) }
-    }
-    return failures
   }
 
   private func finishPublication(

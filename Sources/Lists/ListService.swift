@@ -327,9 +327,8 @@ package struct ListService: Sendable {
   /// - Returns: the failures. The next start tries them again.
   package func finish(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     try await failures(of: showStaleLists)
-      + failures { try await finishPublications(begunBefore: limit) } + endOwnerless()
-      + removeRests()
-      + failures(of: removeEndedDrafts)
+      + finishPublications(begunBefore: limit) + endOwnerless() + removeRests()
+      + removeEndedDrafts()
   }
 
   /// The part of ``finish()`` that may run at any time: after the command line has deleted an account, or after a
