@@ -1,5 +1,6 @@
 import CouchSync
 import JSON
+import Scheduling
 import StoreTesting
 import Stores
 import Synchronization
@@ -156,5 +157,17 @@ struct BulkGetTests {
   @Test(arguments: ["{}", #"{"docs":{}}"#, "[]"])
   func requestWithoutDocumentsIsRefused(body: String) async {
     #expect(await refusal { try await BulkGetRequest(json(body), query([])) } == "400 bad_request")
+  }
+
+  /// Regression: the elements of a request were read in one piece, 10,000 of them in 25 ms.
+  @Test func elementsOfARequestAreReadInSlices() async throws {
+    let work = Work(ProcessorAccount(), in: Seats(stores: .forStores()))
+    work.end(.gone)
+    await Work.$current.withValue(work) {
+      await #expect(throws: WorkEnded.self) {
+        try await BulkGetRequest(json(#"{"docs":[{"id":"a"}]}"#), query([]))
+      }
+      await #expect(throws: WorkEnded.self) { try await RevisionsRequest(json(#"{"a":["1-a"]}"#)) }
+    }
   }
 }
