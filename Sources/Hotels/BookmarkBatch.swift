@@ -103,10 +103,9 @@ extension BookmarkEdit {
       steps.append((addition.id, former, outcome.bookmark.revision))
     }
     for id in batch.remove {
-      let former = try revision(of: id)
-      let tombstone = try remove(id)
-      answer.results.append(BatchAnswer.Item(id: id, status: tombstone == nil ? 404 : 204))
-      if let tombstone { steps.append((id, former, tombstone)) }
+      let removed = try remove(id)
+      answer.results.append(BatchAnswer.Item(id: id, status: removed == nil ? 404 : 204))
+      if let removed { steps.append((id, removed.former, removed.tombstone)) }
     }
     for item in batch.restore {
       let former = try revision(of: item.id)
@@ -143,8 +142,8 @@ extension BookmarkEdit {
       list.contains(id) != present.isDeleted
     else { return (409, nil) }
     guard let former = item.former else {
-      let tombstone = try remove(id)
-      return (tombstone == nil ? 404 : 204, tombstone)
+      let removed = try remove(id)
+      return (removed == nil ? 404 : 204, removed?.tombstone)
     }
     let stored = try view.body(id.documentID, former.revision)
     guard let stored, let body = try? DocumentBody(parsing: stored, limits: .request),

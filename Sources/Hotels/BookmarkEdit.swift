@@ -224,15 +224,15 @@ struct BookmarkEdit {
 
   /// Unbookmarks a hotel: its id leaves the list, and its document gets a tombstone on every live leaf. An id whose
   /// hotel has not arrived leaves the list too.
-  /// - Returns: the tombstone's revision; nil when the hotel was not bookmarked.
-  mutating func remove(_ id: HotelID) throws -> RevisionID? {
+  /// - Returns: the bookmark's revision and the tombstone's; nil when the hotel was not bookmarked.
+  mutating func remove(_ id: HotelID) throws -> (former: RevisionID, tombstone: RevisionID)? {
     guard list.contains(id) else { return nil }
     listChange.leaving.insert(id)
-    guard try bookmark(id) != nil, let tree = try view.newest(id.documentID),
+    guard let former = try revision(of: id), let tree = try view.newest(id.documentID),
       let mutation = try Edit.deleteAllLeaves(id.documentID, in: tree, limit: limit)
     else { return nil }
     mutations.append(mutation)
-    return mutation.revision
+    return (former, mutation.revision)
   }
 
   /// The edit's mutations, hotels in the order of the calls and then the lists, and how many ids of merged lists

@@ -70,10 +70,15 @@ package struct BookmarkList: Sendable, Equatable {
     of ids: Set<HotelID>, leaving: Set<HotelID>, in range: Range<Int>
   ) -> [HotelID: BookmarkPosition] {
     var positions: [HotelID: BookmarkPosition] = [:]
+    // Neighbours may leave together, so each search goes on where the last one has ended.
+    var (begun, after, next) = (0, HotelID?.none, 0)
     for number in range where ids.contains(hotels[number]) {
+      after = hotels[begun..<number].last { !leaving.contains($0) } ?? after
+      begun = number
+      next = max(next, number + 1)
+      while next < hotels.count, leaving.contains(hotels[next]) { next += 1 }
       positions[hotels[number]] = BookmarkPosition(
-        number: number, after: hotels[..<number].last { !leaving.contains($0) },
-        before: hotels[(number + 1)...].first { !leaving.contains($0) })
+        number: number, after: after, before: next < hotels.count ? hotels[next] : nil)
     }
     return positions
   }

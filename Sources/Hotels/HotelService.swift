@@ -54,7 +54,7 @@ package struct HotelService: Sendable {
     let outcome = try await change(name, creating: false, [id], as: context, answer: answer) {
       edit in
       try condition.check(try edit.revision(of: id))
-      return try edit.remove(id)
+      return try edit.remove(id)?.tombstone
     }
     if outcome == nil { try condition.check(nil) }
     return outcome ?? nil

@@ -1,6 +1,7 @@
 import Documents
-import Hotels
 import Testing
+
+@testable import Hotels
 
 @Suite struct BookmarkListTests {
   @Test func repeatedIDsCountWhereTheyStandFirst() throws {
@@ -20,6 +21,22 @@ import Testing
     #expect(!bookmarks.contains(try hotelID("b")))
     bookmarks.append([try hotelID("b")])
     #expect(bookmarks.texts == ["a", "c", "b"])
+  }
+
+  /// Neighbours that leave together have the same one in front of them and the same one behind.
+  @Test(arguments: [0, 3])
+  func positionsAreRelativeToNeighboursThatStay(first: Int) throws {
+    let bookmarks = try list("a", "b", "c", "d", "e", "f", "g")
+    let leaving = Set(try ["a", "c", "d", "e", "g"].map { try hotelID($0) })
+    let positions = bookmarks.positions(
+      of: leaving.union([try hotelID("f")]), leaving: leaving, in: first..<7)
+    let told = bookmarks.hotels.compactMap { id in
+      positions[id].map {
+        "\(id.text)\($0.number) \($0.after?.text ?? "-") \($0.before?.text ?? "-")"
+      }
+    }
+    let all = ["a0 - b", "c2 b f", "d3 b f", "e4 b f", "f5 b -", "g6 f -"]
+    #expect(told == (first == 0 ? all : Array(all.dropFirst(2))))
   }
 
   @Test func idsAreComparedByBytes() throws {
