@@ -161,10 +161,11 @@ extension MissingRevision {
   /// - Throws: ``UnreadableDocument``; ``ReplicationFailure`` for another revision; ``PassingFailure`` for what is no JSON,
   ///   such as a page that something between sends in the source's place.
   fileprivate func check(_ document: [UInt8], from peer: ReplicationPeer) async throws {
+    let answer = PeerAnswer(status: 200, body: document)
     let node: JSONNode
-    do { node = try await peer.computing { try await PeerAnswer.json(document) } } catch let error
-      as JSONError
-    {
+    do {
+      node = try await peer.computing { try await answer.json() }
+    } catch let error as JSONError {
       guard error.code == .invalidJSON else { throw UnreadableDocument() }
       throw PassingFailure(ReplicationFailure.unreachable(peer.name, "a document is no JSON"))
     }

@@ -25,13 +25,7 @@ struct PeerAnswer: Sendable {
   /// The answer's JSON, parsed in slices.
   /// - Throws: ``JSONError``.
   func json(within limits: JSONLimits = PeerAnswer.limits) async throws -> JSONNode {
-    try await Self.json(body, within: limits)
-  }
-
-  static func json(
-    _ bytes: [UInt8], within limits: JSONLimits = PeerAnswer.limits
-  ) async throws -> JSONNode {
-    var reader = JSONReader(bytes, limits: limits)
+    var reader = JSONReader(body, limits: limits)
     while true {
       if let parsed = try reader.next() { return parsed.root }
       try await Slice.giveWay()

@@ -17,6 +17,9 @@ package struct PeerClients: Sendable {
   /// How long a peer may take to accept a connection, and to send or take the next bytes.
   private static let connect = TimeAmount.seconds(30)
   static let silence = TimeAmount.seconds(60)
+  /// The most bytes of another server that are handled before the event loop looks at its other sockets: 16 KiB, which may
+  /// be thousands of chunks.
+  private static let readBytes = 16 << 10
 
   /// Makes a token with which a person's own store can be reached for a while.
   package typealias TokenMaker =
@@ -52,7 +55,10 @@ package struct PeerClients: Sendable {
     // of a request before it has completed.
     configuration.http1_1ConnectionDebugInitializer = { [blocked] channel in
       guard !addresses.allows(channel.remoteAddress?.ipAddress) else {
-        return channel.eventLoop.makeSucceededVoidFuture()
+        return channel.setOption(.maxMessagesPerRead, value: 1).flatMap {
+          channel.setOption(
+            .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
+        }
       }
       blocked.increment()
       // The HTTP client forgets a connection that fails here, but does not close it.

@@ -12,8 +12,8 @@ class LyingPeer:
 
     `lie` names the lie: None, revision, id, digest, endless_json, endless_changes, same_changes, endless_attachment, not_json,
     short, redirect, deep, greatest_pending, least_pending, many_rows, long_sequence, long_id,
-    carriage_returns. No lies are `short_paths`, a server for whose paths an id is too long, `no_bulk_get`, an older
-    server, and `failing_bulk_get`, one of which a part fails.
+    carriage_returns, short_pieces. No lies are `short_paths`, a server for whose paths an id is too long, `no_bulk_get`,
+    an older server, and `failing_bulk_get`, one of which a part fails.
     """
 
     def __init__(self, lie=None):
@@ -70,9 +70,11 @@ class LyingPeer:
         request.end_headers()
         request.wfile.write(text)
 
-    def pour(self, request, first, piece, kind="application/json"):
+    def pour(self, request, first, piece, kind="application/json", coding=None):
         request.send_response(200)
         request.send_header("Content-Type", kind)
+        if coding:
+            request.send_header("Transfer-Encoding", coding)
         request.send_header("Connection", "close")
         request.end_headers()
         request.close_connection = True
@@ -86,6 +88,8 @@ class LyingPeer:
     def changes(self, request, since):
         if self.lie == "endless_json":
             return self.pour(request, b'{"results":[', b'{"seq":1,"id":"b","changes":[{"rev":"1-b"}]},' * 1000)
+        if self.lie == "short_pieces":
+            return self.pour(request, b"", b"1\r\n \r\n" * 10_000, coding="chunked")
         rows = [{"seq": f"{n}-x", "id": name, "changes": [{"rev": f"1-{name}"}]}
                 for n, name in ((1, "a"), (2, "b")) if n > since]
         last = max(since, 2)

@@ -22,7 +22,7 @@ def here(tmp_path_factory):
     ("short", None, ["a", "b"]), ("no_bulk_get", None, ["a", "b"]), ("redirect", "bad_answer", []), ("deep", None, ["a"]),
     ("greatest_pending", None, ["a", "b"]), ("least_pending", None, ["a", "b"]), ("many_rows", "bad_answer", []),
     ("long_sequence", "bad_answer", []), ("long_id", "bad_answer", []), ("failing_bulk_get", None, ["a", "b"]),
-    ("carriage_returns", None, ["b"]), ("short_paths", None, ["b"])])
+    ("carriage_returns", None, ["b"]), ("short_paths", None, ["b"]), ("short_pieces", "http_request_failed", [])])
 def test_nothing_wrong_is_stored(here, lie, error, stored):
     peer, target = LyingPeer(lie), here.create()
     answer = here.call("POST", "/_replicate", json={"source": peer.url, "target": target.name}).json()
