@@ -83,7 +83,7 @@ final class ReadTurnHandler: ChannelDuplexHandler {
       keepsEnd = true
       return
     }
-    takeTurn(context, all: true)
+    takeTurn(all: true)
     context.fireUserInboundEventTriggered(event)
   }
 
@@ -99,15 +99,10 @@ final class ReadTurnHandler: ChannelDuplexHandler {
     charge()
   }
 
-  /// Handles bytes that have waited.
-  func takeTurn() {
-    isQueued = false
-    if let context { takeTurn(context) }
-  }
-
   /// Handles bytes that have waited, and the end of what the client sends if nothing waits any more.
-  private func takeTurn(_ context: ChannelHandlerContext, all: Bool = false) {
-    guard !kept.isEmpty else { return }
+  func takeTurn(all: Bool = false) {
+    isQueued = false
+    guard let context, !kept.isEmpty else { return }
     pass(context, all: all)
     finish(context)
     lineUp()

@@ -18,39 +18,30 @@ extension DocumentStore {
     while let next = try await readInline({ view in try view.abandoned(before: end) }) {
       try await store.update(as: .server) { changes in
         changes.freesSpace = true
-        switch next {
-        case .uploads(let names): for name in names { try changes.removeUpload(name) }
-        case .names(let notes): for note in notes { try changes.removeNames(note) }
-        }
+        for name in next.uploads { try changes.removeUpload(name) }
+        for note in next.notes { try changes.removeNames(note) }
       }
       try await Slice.giveWay()
     }
   }
 }
 
-/// Something that is to be removed, as far as one update can.
-private enum Abandoned: Sendable {
-  /// The pieces of these names.
-  case uploads([String])
-  /// Notes with names.
-  case names([LocalID])
-}
-
 extension StoreView {
-  /// The first that are to be removed.
+  /// The first that are to be removed, as far as one update can: names of pieces, and notes with names.
   /// - Parameter end: uploads that got no bytes since then are.
-  fileprivate func abandoned(before end: Timestamp) throws -> Abandoned? {
+  fileprivate func abandoned(
+    before end: Timestamp
+  ) throws -> (uploads: [String], notes: [LocalID])? {
     guard try local(.attachmentTotal) != nil else { return nil }
     let most = AttachmentLimits.removedAtOnce
     let uploads = try localValues(.below(LocalID.uploadPrefix), atMost: most) { id, note in
       let mark = try UploadMark(note)
       return mark.isAbandoned || mark.began < end ? AnswerKeys.last(of: id) : nil
     }
-    guard uploads.isEmpty else { return .uploads(uploads) }
     let notes = try localIDs(.below(LocalID.forgottenNamesPrefix), atMost: most) { id in
       LocalID.attachmentNames(AnswerKeys.last(of: id))
     }
-    return notes.isEmpty ? nil : .names(notes)
+    return uploads.isEmpty && notes.isEmpty ? nil : (uploads, notes)
   }
 }
 
@@ -130,7 +121,8 @@ extension StoreChanges {
   /// Removes all pieces of a name if that are few bytes, and leaves them to later updates otherwise. They count until then.
   mutating func remove(pieces count: Int, of name: String, bytes: Int64) throws {
     guard removed.bytes + bytes <= AttachmentLimits.removedBytes else {
-      write(LocalEdit(.upload(name), UploadMark(abandoned: count, bytes: bytes).note))
+      let mark = UploadMark(began: UploadMark.abandoned, pieces: count, bytes: bytes)
+      write(LocalEdit(.upload(name), mark.note))
       leavesAbandoned = true
       return
     }
@@ -148,7 +140,8 @@ extension StoreChanges {
     removed.bytes += Int64((mark.pieces - rest) * AttachmentLimits.pieceBytes)
     // Only the last piece of an attachment is short.
     let bytes = min(mark.bytes, Int64(rest * AttachmentLimits.pieceBytes))
-    write(LocalEdit(.upload(name), rest > 0 ? UploadMark(abandoned: rest, bytes: bytes).note : nil))
+    let next = UploadMark(began: UploadMark.abandoned, pieces: rest, bytes: bytes)
+    write(LocalEdit(.upload(name), rest > 0 ? next.note : nil))
     for index in rest..<mark.pieces { write(LocalEdit(.piece(index, of: name), nil)) }
     try addBytes(bytes - mark.bytes)
   }

@@ -35,28 +35,25 @@ extension DocumentStore {
 
 /// The mark of an attachment whose document has not come: `{"began":ms,"pieces":n,"bytes":n}`.
 struct UploadMark {
-  /// When its last bytes came; negative for one that is being removed.
+  /// Stands for the time of one that is being removed.
+  static let abandoned = Timestamp(milliseconds: -1)
+
+  /// When its last bytes came.
   var began: Timestamp
   var pieces = 0
   var bytes: Int64 = 0
 
-  init(began: Timestamp) { self.began = began }
-
-  /// The mark of what is being removed.
-  init(abandoned pieces: Int, bytes: Int64) {
-    began = Timestamp(milliseconds: -1)
-    (self.pieces, self.bytes) = (pieces, bytes)
-  }
-
   var isAbandoned: Bool { began.milliseconds < 0 }
+}
 
+extension UploadMark {
   init(_ note: LocalDocument) throws {
     guard let root = try? ParsedJSON(note.body, limits: .small).root,
       let began = root["began"]?.int, let pieces = root["pieces"]?.int,
       let bytes = root["bytes"]?.int
     else { throw ServiceError(.integrity, "The mark of an attachment can't be read") }
-    self.began = Timestamp(milliseconds: Int64(began))
-    (self.pieces, self.bytes) = (pieces, Int64(bytes))
+    self.init(
+      began: Timestamp(milliseconds: Int64(began)), pieces: pieces, bytes: Int64(bytes))
   }
 
   var note: LocalDocument {
