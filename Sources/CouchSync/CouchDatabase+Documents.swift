@@ -276,11 +276,9 @@ extension CouchDatabase {
       JSONWriter.object { writer in
         for missing in all {
           writer.object(missing.id) { writer in
-            writer.name("missing")
-            MissingRevisions.append(missing.revisions, to: &writer)
+            writer.array("missing", of: missing.revisions) { $1.string($0.text) }
             if !missing.possibleAncestors.isEmpty {
-              writer.name("possible_ancestors")
-              MissingRevisions.append(missing.possibleAncestors, to: &writer)
+              writer.array("possible_ancestors", of: missing.possibleAncestors) { $1.revision($0) }
             }
           }
         }
@@ -296,8 +294,7 @@ extension CouchDatabase {
       JSONWriter.object { writer in
         writer.object("missing_revs") { writer in
           for missing in all {
-            writer.name(missing.id)
-            MissingRevisions.append(missing.revisions, to: &writer)
+            writer.array(missing.id, of: missing.revisions) { $1.string($0.text) }
           }
         }
       })

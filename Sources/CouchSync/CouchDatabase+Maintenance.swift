@@ -102,8 +102,7 @@ extension CouchDatabase {
         writer.null()
         writer.object("purged") { writer in
           for ((id, _), revisions) in zip(request.documents, purged) {
-            writer.name(id.text)
-            MissingRevisions.append(revisions, to: &writer)
+            writer.array(id.text, of: revisions) { $1.revision($0) }
           }
         }
       })

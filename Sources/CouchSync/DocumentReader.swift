@@ -230,16 +230,10 @@ extension DocumentExtras {
   fileprivate func conflicts(in tree: RevisionTree) -> [UInt8] {
     guard conflicts || deletedConflicts else { return [] }
     var writer = JSONWriter(reserving: 0)
-    if conflicts { Self.append("_conflicts", tree.conflicts, to: &writer) }
-    if deletedConflicts { Self.append("_deleted_conflicts", tree.deletedConflicts, to: &writer) }
+    for (name, revisions) in [
+      ("_conflicts", conflicts ? tree.conflicts : []),
+      ("_deleted_conflicts", deletedConflicts ? tree.deletedConflicts : []),
+    ] where !revisions.isEmpty { writer.array(name, of: revisions) { $1.revision($0) } }
     return writer.bytes
-  }
-
-  private static func append(
-    _ name: String, _ revisions: [RevisionID], to writer: inout JSONWriter
-  ) {
-    guard !revisions.isEmpty else { return }
-    writer.name(name)
-    MissingRevisions.append(revisions, to: &writer)
   }
 }

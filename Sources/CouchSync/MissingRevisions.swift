@@ -72,16 +72,6 @@ struct MissingRevisions: Sendable {
     revisions = missing
     possibleAncestors = (tree?.leaves ?? []).map(\.revision).filter { $0.generation < highest }
   }
-
-  /// Writes revisions as an array of strings.
-  static func append(_ revisions: [RevisionID], to writer: inout JSONWriter) {
-    writer.array(revisions) { $1.revision($0) }
-  }
-
-  /// Writes revisions as an array of strings, as they were sent.
-  static func append(_ revisions: [NamedRevision], to writer: inout JSONWriter) {
-    writer.array(revisions) { $1.string($0.text) }
-  }
 }
 
 /// Looks up the documents of a request in slices, each in one snapshot of the store.
