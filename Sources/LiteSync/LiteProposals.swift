@@ -104,6 +104,9 @@ extension LiteProposals.Row {
     {
       return .merged
     }
+    if form == .vectors, LiteRevision.isNewer(revision, than: winner.revision, in: tree) {
+      return .wanted
+    }
     return .conflict(LiteRevision.text(winner.revision, of: tree, in: form))
   }
 }

@@ -19,6 +19,7 @@ struct LitePush: Sendable {
   let attachments: [LiteAttachment]
   /// The bytes of the request.
   let byteCount: Int
+  private let form: LiteForm
   private let merges: LiteMerging
 
   /// The most revisions between two others that a client has forgotten. LiteCore keeps the newest 20 of a document, and
@@ -27,7 +28,10 @@ struct LitePush: Sendable {
 
   /// Reads a request.
   /// - Throws: 400 and 413 for what can't be a document.
-  init(_ request: LiteRequest, limits: DocumentLimits, merges: @escaping LiteMerging) async throws {
+  init(
+    _ request: LiteRequest, in form: LiteForm, limits: DocumentLimits,
+    merges: @escaping LiteMerging
+  ) async throws {
     guard let id = request["id"], let revision = request["rev"] else {
       throw ServiceError.badRequest("`id` and `rev` are missing")
     }
@@ -36,7 +40,7 @@ struct LitePush: Sendable {
     self.id = try DocumentID(id)
     collection = request["collection"]
     self.revision = revision
-    self.merges = merges
+    (self.form, self.merges) = (form, merges)
     history = (request["history"] ?? "").versions
     endedBranch = (request["deleted_branch"] ?? "").versions
     isDeleted = request.flag("deleted")
@@ -87,7 +91,7 @@ struct LitePush: Sendable {
       } else if winner.isDeleted, seen.isEmpty, !isDeleted {
         // The document is new for the client.
         parent = winner.revision
-      } else if try !isMerged(with: winner, in: tree, view) {
+      } else if !isKept(beside: winner, in: tree), try !isMerged(with: winner, in: tree, view) {
         guard names.seen(by: endedBranch).contains(winner.revision) else {
           throw DocumentError.conflict
         }
@@ -99,6 +103,13 @@ struct LitePush: Sendable {
       throw DocumentError.conflict
     }
     return DocumentWrite.Place(line, merging: merged)
+  }
+
+  /// Whether it becomes a conflict of its own, as with any replicator: its client never takes the winner, and would get 409
+  /// for good.
+  private func isKept(beside winner: RevisionTree.Node, in tree: RevisionTree) -> Bool {
+    form == .vectors && !isDeleted
+      && LiteRevision.isNewer(revision, than: winner.revision, in: tree)
   }
 
   /// Whether the server merges it with the winner. Beside a tombstone it is the winner then, as with any replicator: the

@@ -236,7 +236,8 @@ package struct LiteSession: Sendable {
           throw ServiceError(.documentTooLarge, "The document is too large")
         }
         try checkCollection(of: request)
-        let push = try await LitePush(request, limits: store.documentLimits, merges: merges)
+        let push = try await LitePush(
+          request, in: form, limits: store.documentLimits, merges: merges)
         if push.attachments.isEmpty {
           pushes.append((push, [:]))
           numbers.append(number)

@@ -66,11 +66,11 @@ import Testing
     let sent = LiteRequest("rev", ["id": "a", "rev": "1-aaaaaaaaaa"], body: Array(body.utf8))
     guard let here else {
       await #expect(throws: DocumentError.self) {
-        try await LitePush(sent, limits: limits, merges: { _ in false })
+        try await LitePush(sent, in: .trees, limits: limits, merges: { _ in false })
       }
       return
     }
-    let push = try await LitePush(sent, limits: limits, merges: { _ in false })
+    let push = try await LitePush(sent, in: .trees, limits: limits, merges: { _ in false })
     #expect(push.attachments.map(\.name.text).sorted() == here)
   }
 

@@ -67,6 +67,32 @@ import Testing
     #expect(try await push(sent, to: store) == nil)
   }
 
+  /// Regression: a device of version 4 compares such a revision, which it has from version 3, with the version of the winner.
+  /// It took its own for newer, never read the winner, and got 409 for each edit.
+  @Test(arguments: [
+    ("2-cccccccccc", LiteForm.vectors, true), ("3-aaaaaaaaaa", .vectors, true),
+    ("2-aaaaaaaaaa", .vectors, false), ("2-cccccccccc", .trees, false),
+  ])
+  func aRevisionOfVersion3IsKeptIfItsDeviceNeverTakesTheWinner(
+    _ revision: String, _ form: LiteForm, isKept: Bool
+  ) async throws {
+    let store = try await store(of: [["2-bbbbbbbbbb", "1-aaaaaaaaaa"]])
+    let row = Array(#"[["a","\#(revision)","1-aaaaaaaaaa"]]"#.utf8)
+    var session = LiteSession(in: form, merges: { _ in false }, status: { _ in 409 })
+    let proposal = LiteRequest("proposeChanges", body: row)
+    let verdicts = try await session.answer([(1, proposal)], in: store).first?.reply.body
+    #expect(verdicts == Array((isKept ? "[0]" : "[409]").utf8))
+    for isDeleted in [true, false] {
+      let sent = [
+        "rev": revision, "history": "1-aaaaaaaaaa", "deleted": isDeleted ? "1" : "0",
+      ]
+      let error = try await push(sent, to: store, in: form)
+      #expect((error == nil) == (isKept && !isDeleted))
+    }
+    let leaves = try await tree(in: store).leaves.map(\.revision.description)
+    #expect(leaves.sorted() == (isKept ? ["2-bbbbbbbbbb", revision] : ["2-bbbbbbbbbb"]))
+  }
+
   private func store(of branches: [[String]]) async throws -> Database {
     let store = try await Database()
     let document = try IncomingDocument(ParsedJSON(Array("{}".utf8), limits: .document).root)
@@ -83,9 +109,9 @@ import Testing
   /// Sends a revision of the document.
   /// - Returns: the error that it is answered with.
   private func push(
-    _ properties: [String: String], to store: Database
+    _ properties: [String: String], to store: Database, in form: LiteForm = .trees
   ) async throws -> LiteError? {
-    var session = LiteSession(in: .trees, merges: { _ in false }, status: { _ in 409 })
+    var session = LiteSession(in: form, merges: { _ in false }, status: { _ in 409 })
     let request = LiteRequest("rev", properties.merging(["id": "a"]) { $1 })
     let answers = try await session.answer([(1, request)], in: store)
     return try #require(answers.first).reply.error
