@@ -35,9 +35,6 @@ package struct AllDocumentsQuery: Sendable {
   /// Whether the answer contains the last sequence.
   private(set) var includesSequence = false
 
-  /// The parameters whose value in a query is JSON.
-  private static let quoted = ["key", "keys", "startkey", "start_key", "endkey", "end_key"]
-
   /// Reads the members of a `POST` body and the parameters of the query, which take precedence. A single key makes the
   /// range irrelevant. A range whose start comes after its end has no rows.
   /// - Throws: 400 `query_parse_error` for a malformed parameter, and for several keys together with a range (CouchDB,
@@ -46,7 +43,7 @@ package struct AllDocumentsQuery: Sendable {
     _ parameters: CouchParameters, body: JSONNode? = nil, scope: Scope = .everything
   ) throws {
     self.scope = scope
-    let given = body.map { parameters.laid(over: $0, quoted: Self.quoted) } ?? parameters
+    let given = body.map { parameters.laid(over: $0) } ?? parameters
     descending = try given.flag("descending")
     limit = try given.count("limit")
     skip = try given.count("skip") ?? 0

@@ -8,27 +8,20 @@ package struct CouchParameters: Sendable {
   private let values: [(name: String, value: String)]
   /// A body whose members are parameters too; ``values`` take precedence.
   private var body: JSONNode?
-  /// The parameters whose value in a query is JSON.
-  private var quoted: [String] = []
 
   /// Makes parameters in this order.
   package init(_ values: [(name: String, value: String)] = []) { self.values = values }
 
-  /// Adds the members of a body as parameters; these parameters take precedence. A string member is returned as its
-  /// JSON when `quoted` contains its name, otherwise as its characters.
-  /// - Parameter quoted: the parameters whose value in a query is JSON.
-  func laid(over body: JSONNode, quoted: [String]) -> CouchParameters {
+  /// Adds the members of a body as parameters; these parameters take precedence.
+  func laid(over body: JSONNode) -> CouchParameters {
     var merged = self
-    (merged.body, merged.quoted) = (body, quoted)
+    merged.body = body
     return merged
   }
 
   /// A parameter's text; nil when absent.
   package subscript(name: String) -> String? {
-    if let value = given(name) { return value }
-    guard let member = body?[name] else { return nil }
-    if !isQuoted(name), let text = member.string { return text }
-    return String(decoding: member.minified, as: UTF8.self)
+    given(name) ?? body?[name].map { $0.string ?? String(decoding: $0.minified, as: UTF8.self) }
   }
 
   /// Whether a parameter is in the query, not in a body.
@@ -37,8 +30,6 @@ package struct CouchParameters: Sendable {
   private func given(_ name: String) -> String? {
     values.last { $0.name.equalsBytes(of: name) }?.value
   }
-
-  private func isQuoted(_ name: String) -> Bool { quoted.contains { $0.equalsBytes(of: name) } }
 
   /// Whether a parameter is `true`. Any other value is ignored, as CouchDB does with the parameters of a document,
   /// `_bulk_get` and `_changes`. Python's clients write `True`.
@@ -74,18 +65,17 @@ package struct CouchParameters: Sendable {
     return count
   }
 
-  /// The value of a JSON parameter, under the first of several names that is present; nil when absent.
-  /// - Throws: 400 `query_parse_error`.
+  /// The value of a JSON parameter; nil when absent. If it comes under several of its names, the last one counts.
+  /// - Throws: 400 `bad_request`.
   package func json(_ names: String...) throws -> JSONNode? {
-    for name in names {
-      // Returns the member of the body without parsing it again, because it may be long.
-      if given(name) == nil, isQuoted(name), let member = body?[name] { return member }
-      guard let text = self[name] else { continue }
-      do { return try ParsedJSON(Array(text.utf8), limits: .request).root } catch {
-        throw ServiceError.badQuery("Invalid JSON in `\(name)`: \(error.reason)")
-      }
+    let last = values.last { pair in names.contains { $0.equalsBytes(of: pair.name) } }
+    // Returns the member of the body without parsing it again, because it may be long.
+    guard let (name, text) = last else {
+      return body?.members.filter { member in names.contains { member.nameEquals($0) } }.last?.value
     }
-    return nil
+    do { return try ParsedJSON(Array(text.utf8), limits: .request).root } catch {
+      throw ServiceError.badRequest("Invalid JSON in `\(name)`: \(error.reason)")
+    }
   }
 
   /// The value of a parameter that is a revision; nil when absent.

@@ -38,6 +38,6 @@ struct CouchParametersTests {
   }
 
   @Test func malformedJSONIsRefused() async {
-    #expect(await refusal { try query([("key", "{")]).json("key") } == "400 query_parse_error")
+    #expect(await refusal { try query([("key", "{")]).json("key") } == "400 bad_request")
   }
 }

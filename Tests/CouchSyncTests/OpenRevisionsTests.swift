@@ -74,13 +74,10 @@ struct OpenRevisionsTests {
     #expect(try OpenRevisions.parameter(query([("open_revs", "[]")])) == nil)
   }
 
-  @Test(arguments: [
-    ("{}", "400 bad_request"), ("[1]", "400 bad_request"), ("[", "400 query_parse_error"),
-    ("ALL", "400 query_parse_error"), (#"["x"]"#, "400 bad_request"), ("", "400 query_parse_error"),
-  ])
-  func malformedListIsRefused(text: String, expected: String) async {
-    #expect(
-      await refusal { try OpenRevisions.parameter(query([("open_revs", text)])) } == expected)
+  @Test(arguments: ["{}", "[1]", "[", "ALL", #"["x"]"#, ""])
+  func malformedListIsRefused(text: String) async {
+    let given = query([("open_revs", text)])
+    #expect(await refusal { try OpenRevisions.parameter(given) } == "400 bad_request")
   }
 
   @Test func multipartHasOnePartForEachRevision() async throws {

@@ -67,6 +67,7 @@ def test_designs_and_the_rest_but_no_tombstones_are_listed(filled):
     ("descending=true&limit=1", ["日"]), ("startkey=null", NAMES), ("startkey=1", NAMES),
     ("endkey=null", []),
     ("startkey=[]", NAMES), ("endkey={}", []), ('startkey="é"', ["é", "日"]), ("unknown=1", NAMES),
+    ('end_key="z"&startkey="a"&endkey="c"&start_key="b"', ["b", "ba"]),
     ("stale=ok&stable=true&update=false&sorted=true&reduce=false", NAMES)],
     ids=lambda value: str(value)[:40])
 def test_range_of_rows(read, query, expected):
