@@ -140,7 +140,12 @@ struct CouchDocumentController: Sendable {
           try await $0.deleteLocal(id, revision: parameters["rev"])
         })
     case .document(let id):
-      let base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch])
+      let base: BaseRevision
+      do { base = try BaseRevision(query: parameters["rev"], ifMatch: call[.ifMatch]) } catch {
+        // As in CouchDB an absent document is missing, whatever the revision.
+        _ = try await store.read { try await $0.document(id) }
+        throw error
+      }
       return .couch(try await store.write(creating: false) { try await $0.delete(id, base: base) })
     }
   }
