@@ -217,19 +217,9 @@ struct Replication: Sendable {
     var done: [Int: JSONValue] = [:]
     var count = 0
     /// How many changes follow those that were read, and how many of these are not done with.
-    private var following: Int?
-    private var open = 0
+    var following: Int?
+    var open = 0
     var checkpointed = ContinuousClock.now
-
-    init(
-      _ id: String, _ session: ReplicationSession, times: (source: String, target: String),
-      logs: (source: ReplicationLog, target: ReplicationLog), _ progress: Progress,
-      answer: JSONObject
-    ) {
-      (self.id, self.session, self.progress, self.answer) = (id, session, progress, answer)
-      (sourceTime, targetTime) = times
-      (sourceLog, targetLog) = logs
-    }
 
     /// Notes that changes were read.
     mutating func noteRead(_ count: Int, following: Int?) {
@@ -303,7 +293,9 @@ struct Replication: Sendable {
     (progress.through, progress.highest, progress.committed) = (since, since, since)
     var answer: JSONObject = ["no_changes": true]
     for (name, value) in logs.0.body.members { answer.append(name, value) }
-    return Run(id, session, times: (sourceTime, targetTime), logs: logs, progress, answer: answer)
+    return Run(
+      id: id, session: session, sourceTime: sourceTime, targetTime: targetTime, sourceLog: logs.0,
+      targetLog: logs.1, progress: progress, answer: answer)
   }
 
   /// Notes on both ends how far the run has come, first at the source.

@@ -107,12 +107,18 @@ struct ReplicationLogTests {
     #expect(size.count == BatchSize.bounds.lowerBound)
   }
 
+  private static func begunRun() -> Replication.Run {
+    Replication.Run(
+      id: "r",
+      session: ReplicationSession(
+        id: "s", began: Timestamp(milliseconds: 0), since: 0, history: [], isByDocuments: false),
+      sourceTime: "1", targetTime: "2", sourceLog: ReplicationLog(), targetLog: ReplicationLog(),
+      progress: .init(), answer: [:])
+  }
+
   /// A person once saw a total that grew while the first changes were copied.
   @Test func changesThatAreBeingCopiedArePending() {
-    let session = ReplicationSession(
-      id: "s", began: Timestamp(milliseconds: 0), since: 0, history: [], isByDocuments: false)
-    var run = Replication.Run(
-      session, times: ("1", "2"), logs: (ReplicationLog(), ReplicationLog()), .init(), answer: [:])
+    var run = Self.begunRun()
     run.noteRead(3, following: 10)
     #expect(run.progress.pending == 13)
     run.noteRead(10, following: 0)
@@ -125,10 +131,7 @@ struct ReplicationLogTests {
 
   /// Regression: what was copied before a wait was noted after it, up to 20 seconds late.
   @Test func waitForAChangeEndsAtTheNextCheckpoint() throws {
-    let session = ReplicationSession(
-      id: "s", began: Timestamp(milliseconds: 0), since: 0, history: [], isByDocuments: false)
-    var run = Replication.Run(
-      session, times: ("1", "2"), logs: (ReplicationLog(), ReplicationLog()), .init(), answer: [:])
+    var run = Self.begunRun()
     let waits = ReplicationPeer.waits
     for (options, committed, isShort) in [
       (#""checkpoint_interval":1000"#, JSONValue(0), true),
