@@ -17,7 +17,7 @@ extension ServiceError {
   ///
   /// An error that no repetition can avoid becomes `forbidden`: PouchDB reports such a document as denied and
   /// continues. With any other code it would push the same batch again and again.
-  var forReplication: ServiceError {
+  package var forReplication: ServiceError {
     switch code {
     case .attachmentsUnsupported, .attachmentTooLarge, .invalidAttachment, .badRequest,
       .invalidRevision, .invalidJSON, .invalidUTF8,

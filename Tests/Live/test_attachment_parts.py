@@ -7,7 +7,7 @@ import re
 import pytest
 
 from attachments import inline, md5, some, used
-from couch import Database
+from couch import Database, failed
 from waiting import wait_until
 
 
@@ -53,6 +53,21 @@ def test_document_and_attachments_in_parts(database):
         path="/b?new_edits=false")
     assert answer.json()["rev"] == "2-b", answer.text
     assert database.call("GET", "/b/f").content == b"hi"
+
+
+def test_peers_document_that_can_never_be_stored_is_forbidden(database):
+    """CouchDB's replicator counts a 403. Any other answer ends it, and it never gets past the document."""
+    database.graft("known", "1-a", n=2)
+    for name, members, sent, status in [
+            ("a", {}, following(b"hi", content_type="\u00e9/x"), 400), ("i" * 600, {}, following(b"hi"), 400),
+            ("a", {"deep": json.loads("[" * 99 + "]" * 99)}, following(b"hi"), 400), ("known", {}, following(b"hi"), 201)]:
+        text = {"_id": name, "_rev": "1-a", "n": 1, **members, "_attachments": {"f": sent}}
+        body = related(b"x", part(json.dumps(text).encode()), part(b"hi"))
+        assert failed(put_related(database, body, path=f"/{name}?new_edits=false")) == (403, "forbidden"), name
+        assert put_related(database, body, path="/" + name).status_code == status, name
+    # What is cut off may come whole the next time.
+    assert failed(put_related(database, body[:-9], path="/known?new_edits=false")) == (400, "bad_request")
+    assert set(database.documents()) == {"known"}
 
 
 def test_names_without_quotation_marks_find_their_attachments(database):
