@@ -16,11 +16,8 @@ struct AskedKeys: Sendable {
 
   /// Makes the keys of a query; none when it requests a range.
   init(_ query: AllDocumentsQuery) {
-    list = query.keys
-    elements = query.keys?.elements
-    descends = query.descending
-    skip = query.skip
-    left = query.limit ?? .max
+    (list, elements) = (query.keys, query.keys?.elements)
+    (descends, skip, left) = (query.descending, query.skip, query.limit ?? .max)
   }
 
   /// Whether there may be another key.
@@ -54,12 +51,8 @@ struct AskedKeys: Sendable {
   mutating func next() -> JSONNode? {
     guard hasMore else { return nil }
     left -= 1
-    let key: JSONNode?
-    if descends {
-      key = positions?.popLast().flatMap { list?.value(at: $0) }
-    } else {
-      key = elements?.next()
-    }
+    let key =
+      descends ? positions?.popLast().flatMap { list?.value(at: $0) } : elements?.next()
     if key == nil { left = 0 }
     return key
   }

@@ -13,10 +13,8 @@ package struct BaseRevision: Sendable {
   /// - Parameter ifMatch: the header `If-Match`, with or without quotation marks.
   /// - Throws: 400 `bad_request` when one is malformed or they differ.
   package init(query: String?, ifMatch: String?) throws {
-    let first = try query.map { text in try Self.read(Substring(text)) }
-    let second = try ifMatch.map { text in
-      try Self.read(Self.unquoted(text))
-    }
+    let first = try query.map { try RevisionID($0) }
+    let second = try ifMatch.map { try RevisionID(Self.unquoted($0)) }
     if let first, let second, first != second { throw ServiceError.badRequest(Self.otherTag) }
     revision = first ?? second
     difference = first == nil ? Self.otherTag : Self.otherQuery
@@ -33,14 +31,10 @@ package struct BaseRevision: Sendable {
   private static let otherQuery =
     "Document rev from request body and query string have different values"
 
-  private static func read(_ text: Substring) throws -> RevisionID {
-    return try RevisionID(String(text))
-  }
-
-  private static func unquoted(_ text: String) -> Substring {
+  private static func unquoted(_ text: String) -> String {
     let bytes = text.utf8
-    guard bytes.count >= 2, bytes.first == 0x22, bytes.last == 0x22 else { return Substring(text) }
-    return Substring(bytes.dropFirst().dropLast())
+    guard bytes.count >= 2, bytes.first == 0x22, bytes.last == 0x22 else { return text }
+    return String(Substring(bytes.dropFirst().dropLast()))
   }
 }
 

@@ -30,19 +30,13 @@ package struct CouchAnswer: Sendable {
   package init(
     _ outcome: Outcome, _ body: [UInt8], revision: RevisionID? = nil, written: DocumentID? = nil
   ) {
-    self.outcome = outcome
-    pieces = [body]
-    self.revision = revision
-    self.written = written
+    (self.outcome, pieces, self.revision, self.written) = (outcome, [body], revision, written)
   }
 
   /// Makes an answer of several pieces, which may be long.
   init(_ outcome: Outcome, inPieces pieces: [[UInt8]], rest: AnswerRest? = nil) {
-    self.outcome = outcome
-    self.pieces = pieces
-    self.rest = rest
-    revision = nil
-    written = nil
+    (self.outcome, self.pieces, self.rest) = (outcome, pieces, rest)
+    (revision, written) = (nil, nil)
   }
 
   /// The JSON in one piece.

@@ -43,11 +43,7 @@ struct ReplicationLog: Sendable, Equatable {
   }
 
   private static func object(_ node: JSONNode, _ names: [String]) -> JSONObject {
-    var object = JSONObject()
-    for name in names {
-      if let value = node[name]?.sequence { object.append(name, value) }
-    }
-    return object
+    JSONObject(names.compactMap { name in node[name]?.sequence.map { (name, $0) } })
   }
 
   private var session: String? { body["session_id"]?.string }

@@ -97,12 +97,10 @@ struct CouchAdministratorController: Sendable {
     guard keys.count <= DatabaseNamesQuery.maximumKeys else {
       throw ServiceError.badRequest("`keys` has at most \(DatabaseNamesQuery.maximumKeys) names.")
     }
-    var names: [String] = []
-    for key in keys.elements {
+    return try keys.elements.map { key in
       guard let name = key.string else { throw ServiceError.badRequest("`keys` must be names.") }
-      names.append(name)
+      return name
     }
-    return names
   }
 
   /// The information about each database, or `not_found`.

@@ -55,12 +55,11 @@ struct CouchMaintenanceController: Sendable {
         return .couch(
           try await store.write(needing: .purge) { try await $0.setRevisionsLimit(limit) })
       },
-      databases.route(.get, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
-      databases.route(.put, "/_purged_infos_limit") { _, _ in throw noPurgedInfos },
     ]
-  }
-
-  private var noPurgedInfos: ServiceError {
-    ServiceError(.notImplemented, "No list of purges is kept that could have a limit")
+      + [.get, .put].map { method in
+        databases.route(method, "/_purged_infos_limit") { _, _ in
+          throw ServiceError.notOffered("A limit of the list of purges is")
+        }
+      }
   }
 }

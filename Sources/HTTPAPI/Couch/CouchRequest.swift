@@ -28,21 +28,17 @@ extension Call {
   }
 
   private func couchObject(_ bytes: [UInt8]) async throws -> JSONNode {
-    let node = try await couchJSON(bytes, CouchLimits.bulk)
+    // As in CouchDB its type has to be named.
+    let node = try await json(bytes, CouchLimits.bulk, isNamed: true)
     guard node.kind == .object else { throw CouchBody.noObject }
     return node
-  }
-
-  /// As in CouchDB the type of a `POST` has to be named.
-  private func couchJSON(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
-    try requireJSON(isNamed: true)
-    return try await Self.parsed(bytes, limits)
   }
 
   /// The body of a `POST` of one document, which contains its own id.
   /// - Throws: ``Problem`` 413 and 415; 400 for invalid JSON.
   func couchPosted(_ limits: DocumentLimits) async throws -> JSONNode {
-    try await couchJSON(try await body(upTo: CouchLimits.bulk.maximumBytes), limits.bulk)
+    try await json(
+      try await body(upTo: CouchLimits.bulk.maximumBytes), limits.bulk, isNamed: true)
   }
 
   /// The body of a `POST`, which may be absent.

@@ -175,9 +175,12 @@ struct Call: Sendable {
   }
 
   /// A body that was read, as JSON.
+  /// - Parameter isNamed: whether its type has to be named.
   /// - Throws: ``Problem`` 415 for another content type, ``JSONError`` for invalid JSON.
-  func json(_ bytes: [UInt8], _ limits: JSONLimits) async throws -> JSONNode {
-    try requireJSON(isAbsent: bytes.isEmpty)
+  func json(
+    _ bytes: [UInt8], _ limits: JSONLimits, isNamed: Bool = false
+  ) async throws -> JSONNode {
+    try requireJSON(isAbsent: bytes.isEmpty, isNamed: isNamed)
     return try await Self.parsed(bytes, limits)
   }
 
@@ -208,12 +211,12 @@ struct Call: Sendable {
 
   /// Checks that the content type is JSON in UTF-8 (RFC 8259, section 8.1).
   /// - Parameter isAbsent: whether there is no body.
-  /// - Parameter isNamed: whether it has to be named. Else a body without a type counts as JSON, but not from a page: a
-  ///   browser sends such a body to any server, without a preflight.
+  /// - Parameter isNamed: whether it has to be named, even without a body. Else a body without a type counts as JSON, but
+  ///   not from a page: a browser sends such a body to any server, without a preflight.
   /// - Throws: ``Problem`` 415 for another content type.
   func requireJSON(isAbsent: Bool = false, isNamed: Bool = false) throws(Problem) {
     guard let type = request.headers[.contentType] else {
-      if isAbsent || !isNamed && self[.origin] == nil { return }
+      if !isNamed, isAbsent || self[.origin] == nil { return }
       throw Self.notJSON
     }
     let parts = type.lowercased().split(separator: ";").map { $0.trimmingSpaces }
