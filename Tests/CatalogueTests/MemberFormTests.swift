@@ -114,6 +114,10 @@ import Testing
     ),
     (#"{"name":"A","amenities":{"free_wifi":true,"pool":false}}"#, #"{"amenities":["free wifi"]}"#),
     (
+      #"{"name":"A","amenities":{"roomService":true,"hasSpa":true,"Bar":"yes"}}"#,
+      #"{"amenities":["room service","spa","Bar"]}"#
+    ),
+    (
       #"{"name":"A","description":"<p>A &amp; B <b>pool</b></p>"}"#,
       #"{"description":"A & B pool"}"#
     ),

@@ -102,7 +102,7 @@ enum AmenityFlags {
   private static let amenities = ImportWords.amenityFlag.letters
 
   /// The words of a name: `pets allowed` for `petsAllowed`, `pool` for `has_pool`.
-  private static func words(_ name: some StringProtocol) -> String {
+  static func words(_ name: some StringProtocol) -> String {
     var text = String(name).replacing("_", with: " ")
     if !text.contains(" "), text.first?.isLowercase == true {
       text = text.map { $0.isUppercase ? " " + $0.lowercased() : String($0) }.joined()

@@ -62,18 +62,14 @@ enum AmenityForms {
   /// The amenities of one member: `"wifi": true`, one under its number, or a group with a list of them.
   private static func flag(_ name: String, _ value: JSONValue) -> [String] {
     switch value {
-    case .bool(true): [words(name)]
+    case .bool(true): [AmenityFlags.words(name)]
     case .array(let values): values.compactMap(one)
     case .object(let object):
       object["available"] == .bool(true) && one(value) == nil
-        ? [words(name)] : [one(value)].compactMap(\.self)
-    case .string, .number: AmenityFlags.flag(value) == true ? [words(name)] : []
+        ? [AmenityFlags.words(name)] : [one(value)].compactMap(\.self)
+    case .string, .number: AmenityFlags.flag(value) == true ? [AmenityFlags.words(name)] : []
     default: []
     }
-  }
-
-  private static func words(_ name: String) -> String {
-    String(decoding: name.utf8.map { $0 == UInt8(ascii: "_") ? 0x20 : $0 }, as: UTF8.self)
   }
 
   /// The parts of one text: a list as JSON, Python or PostgreSQL write it, or parts between bars, semicolons, lines or
