@@ -74,10 +74,11 @@ enum FileStart {
   static func script(_ firstLine: some Collection<UInt8>, line: Int) -> CatalogueError? {
     let text = String(decoding: firstLine.prefix(longestSection), as: UTF8.self).trimmed
     if isYAML(text) { return yaml(line: line) }
+    let capitals = (text + " ").uppercased()
     let found =
       firstLine.contains(0)
       ? "The file has bytes that no text has, as a tar archive does. Unpack it, and import the JSON or the CSV in it."
-      : starts.first { $0.texts.contains(where: text.hasPrefix) }?.reason
+      : starts.first { $0.texts.contains(where: capitals.hasPrefix) }?.reason
     let reason = found ?? (isScript(text) ? program : nil)
     return reason.map { CatalogueError(.malformed, $0, line: line) }
   }
@@ -85,7 +86,18 @@ enum FileStart {
   /// How texts begin that are neither JSON nor a table.
   private static let starts: [(texts: [String], reason: String)] = [
     (
-      ["BEGIN:VCARD", "begin:vcard"],
+      [
+        "-- ", "/*!", "USE [", "USE `", "CREATE TABLE", "INSERT INTO", "DROP TABLE", "REPLACE INTO",
+        "LOCK TABLES", "BEGIN TRANSACTION;", "PRAGMA FOREIGN_KEYS=OFF;", "START TRANSACTION;",
+      ],
+      "The file is SQL. Save the table of hotels as CSV with the names of its columns; psql does it with \\copy hotels TO 'hotels.csv' CSV HEADER."
+    ),
+    (
+      ["-[ ", "*****"],
+      "The file has each value on a line of its own. Save it as a table: without \\x in psql, without \\G in MySQL."
+    ),
+    (
+      ["BEGIN:VCARD"],
       "The file has vCards, neither JSON nor a table. Export the contacts as CSV."
     ),
     (

@@ -117,7 +117,7 @@ struct TableReader {
     if String(validating: firstLine, as: UTF8.self) == nil { isUTF8 = false }
     if isAfterKey, FileStart.continuesKey(firstLine) { throw FileStart.yaml(line: line - passed) }
     isAfterKey = passed == 0 && FileStart.isKey(firstLine)
-    try readStatement()
+    readStatement()
     let refusal =
       (passed == 0 ? FileStart.script(firstLine, line: line) : nil)
       ?? FileStart.assignment(firstLine, line: line)
@@ -158,39 +158,20 @@ struct TableReader {
     }
   }
 
-  /// Makes the first line of `COPY` one with names, and refuses other SQL.
-  private mutating func readStatement() throws(CatalogueError) {
-    let words = firstLine.prefix(64).split(separator: 0x20).prefix(2)
-      .map { String(decoding: $0, as: UTF8.self).uppercased() }
-    if words.first == "COPY", let open = firstLine.firstIndex(of: UInt8(ascii: "(")),
+  /// Makes the first line of `COPY` or of a table of Jira one with names.
+  private mutating func readStatement() {
+    let start = String(decoding: firstLine.prefix(5), as: UTF8.self).uppercased()
+    if start == "COPY ", let open = firstLine.firstIndex(of: UInt8(ascii: "(")),
       let close = firstLine.lastIndex(of: UInt8(ascii: ")")), open < close
     {
       firstLine = firstLine[open...close].dropFirst().dropLast().filter { $0 != UInt8(ascii: "\"") }
         .map { $0 == UInt8(ascii: ",") ? 0x09 : $0 }
       (separator, isCopy) = (0x09, true)
-    } else if words.first == "--" || Self.statements.contains(words.joined(separator: " "))
-      || ["/*!", "USE [", "USE `"].contains(where: { firstLine.starts(with: $0.utf8) })
-    {
-      throw CatalogueError(
-        .malformed,
-        "The file is SQL. Save the table of hotels as CSV with the names of its columns; psql does it with "
-          + "\\copy hotels TO 'hotels.csv' CSV HEADER.", line: line)
-    } else if firstLine.starts(with: "-[ ".utf8) || firstLine.starts(with: "*****".utf8) {
-      throw CatalogueError(
-        .malformed,
-        "The file has each value on a line of its own. Save it as a table: without \\x in psql, without \\G in MySQL.",
-        line: line)
     } else if firstLine.starts(with: "||".utf8) {
       // Jira doubles the bars between names only.
       firstLine = Array(String(decoding: firstLine, as: UTF8.self).replacing("||", with: "|").utf8)
     }
   }
-
-  /// How SQL begins.
-  private static let statements: Set = [
-    "CREATE TABLE", "INSERT INTO", "DROP TABLE", "REPLACE INTO", "LOCK TABLES",
-    "BEGIN TRANSACTION;", "PRAGMA FOREIGN_KEYS=OFF;", "START TRANSACTION;",
-  ]
 
   private func values(separatedBy separator: UInt8) -> [[UInt8]] {
     var reader = TableReader(line: line)
