@@ -9,7 +9,7 @@ enum ImportWords: String, CaseIterable {
   case priceWord, currency, quality, number, mail, web, online, yes, no, amount, amenityStart
   case amenityEnd, amenityFlag, remark, total, columnType, missing, lodgingPart, otherThing
   case frenchStreet, englishStreet, numberFirst, inlineTag, lineTag, spaceTag, latinReference
-  case opening, box, priceMember, listName, wrapper, part, typeOfHotel, otherKind, sight
+  case opening, box, priceMember, listName, wrapper, part, person, typeOfHotel, otherKind, sight
   case lodgingType, accommodationType, textMember, kindOfHotels, titleColumn, opinion
   case otherThingAlone
 

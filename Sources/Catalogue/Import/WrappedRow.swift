@@ -94,7 +94,9 @@ struct WrappedRow {
       return hotel.name
     }
     guard !hasName(object) else { return nil }
-    let objects = object.members.filter { $0.value.object != nil }
+    let objects = object.members.filter {
+      $0.value.object != nil && !persons.contains(HotelAliases.letters(of: $0.name.utf8))
+    }
     for name in likely {
       let found = objects.first { HotelAliases.letters(of: $0.name.utf8) == name }
       if let found, hasName(found.value) || found.value.object.flatMap(wrapper) != nil {
@@ -155,7 +157,7 @@ struct WrappedRow {
     object["op"]?.string != nil && object["before"] != nil && object["after"] != nil
   }
 
-  private static let parts = ImportWords.part.set
+  private static let (parts, persons) = (ImportWords.part.set, ImportWords.person.set)
 
   /// Whether the member describes a part of the hotel that has a name of its own, such as its chain, or who wrote it.
   private static func isPart(_ name: String) -> Bool {
