@@ -3,7 +3,7 @@
 ///
 /// The modules that others import become one scope, each after those that it imports, the entry last. A module that is
 /// only loaded later, as a view is, becomes an asynchronous function in that scope, which returns what the module exports.
-/// It runs when the module is first asked for, so a view that nobody opens costs nothing but its bytes. The script exports
+/// It has a number, and runs when the module is first asked for, so a view that nobody opens costs nothing but its bytes. The script exports
 /// what the entry exports. Names of the scope are short (``ShortNames/bundle(_:)``).
 ///
 /// The rules look only at the lines of scripts as ``PageSource/script(_:)`` makes them: an import begins its line and
@@ -21,19 +21,22 @@ package enum ModuleBundle {
   ) -> [UInt8] {
     var scope = Scope(modules: modules)
     let first = scope.read(entry, served)
-    var functions = ""
+    var (functions, numbers) = ("", [String]())
     while let name = scope.later.popFirst() {
       let module = scope.read(name, served)
       let exports = module.exports.joined(separator: ",")
-      functions += "\"\(name)\":async()=>{\(module.body)return{\(exports)}},\n"
+      functions += "async()=>{\(module.body)return{\(exports)}},\n"
+      numbers.append(name)
     }
-    let (body, names) = ShortNames.bundle(
-      Array(
-        """
-        \(scope.body)let loaded={},modules={
-        \(functions)},load=name=>loaded[name]??=modules[name]()
-        \(first.body)
-        """.utf8))
+    let script = """
+      \(scope.body)let loaded=[],modules=[
+      \(functions)],load=number=>loaded[number]??=modules[number]()
+      \(first.body)
+      """
+    let numbered = numbers.enumerated().reduce(script) {
+      $0.replacing("load(\"\($1.element)\")", with: "load(\($1.offset))")
+    }
+    let (body, names) = ShortNames.bundle(Array(numbered.utf8))
     let exports = first.exports.map { name in names[name].map { "\($0) as \(name)" } ?? name }
     return body + Array("export{\(exports.joined(separator: ","))}\n".utf8)
   }

@@ -37,8 +37,19 @@ struct ShortNames {
     } as: {
       "$" + name($0)
     }
+    for index in names.tokens.indices where names.isName(index) && names.renamed[index] == nil {
+      names.renamed[index] = members.firstIndex(of: names.word(index)).map { name($0) + "_" }
+    }
     return (names.result, short)
   }
+
+  /// Names of members that only the bundle's own scripts know: nothing that is stored, sent, written in a text or a browser's.
+  /// They are renamed wherever they stand.
+  static let members = [
+    "synchroniser", "isSessionEnd", "isShown", "isOffline", "setMeta", "forms", "nominatives",
+    "countries", "exclusive", "endings", "offers", "tellLeader", "keepPlaces", "modeChanged",
+    "sortedPlace", "isComplete", "isWanted",
+  ]
 
   /// The keys of the page's texts, each with a short one.
   static func keys(of texts: [UInt8]) -> [String: String] {

@@ -40,11 +40,11 @@ import Testing
         class $b extends $f{}
         async function open(a){}
         let $e=2
-        let $c={},$a={
-        "view.js":async()=>{async function show(){return h($g,$e)}
+        let $c=[],$a=[
+        async()=>{async function show(){return h($g,$e)}
         return{show}},
-        },$d=name=>$c[name]??=$a[name]()
-        let show=()=>h($b),$h=[()=>$d("view.js"),()=>import("./coast.js")]
+        ],$d=number=>$c[number]??=$a[number]()
+        let show=()=>h($b),$h=[()=>$d(0),()=>import("./coast.js")]
         export{show}
 
         """)

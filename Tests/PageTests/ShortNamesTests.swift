@@ -82,6 +82,16 @@ import Testing
         """)
   }
 
+  /// In a text, a name would stay, and find nothing under the new one.
+  @Test func membersThatOnlyTheBundleKnowsStandInNoText() throws {
+    let bundle = try #require(EmbeddedFile.all.first { $0.name == "bundle.js" }).bytes
+    let words = Set(String(decoding: bundle, as: UTF8.self).matches(of: /\w+/).map { String($0.0) })
+    #expect(ShortNames.members.filter(words.contains) == [])
+    #expect(
+      String(decoding: ShortNames.bundle(Array("f({forms})\na.forms=1".utf8)).script, as: UTF8.self)
+        == "f({f_})\na.f_=1")
+  }
+
   @Test func membersAndKeysAreNotVariables() {
     #expect(
       short(
