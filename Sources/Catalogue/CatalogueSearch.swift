@@ -96,11 +96,14 @@ struct CatalogueSearch {
     }
     if let corrected {
       let wider = corrected.expression
+      // Those with the exact words come first, unless something else orders all.
+      let before = query.order == .relevance && wish == nil ? first : []
+      if before.isEmpty { found.rows = [] }
       if found.rows.count <= query.limit {
         found.rows += try self.words(
-          wider, leading: phrases, without: first,
+          wider, leading: phrases, without: before,
           limit: query.limit + 1 - found.rows.count,
-          offset: max(0, query.offset - first.count))
+          offset: max(0, query.offset - before.count))
       }
       // Hotels with the exact words also match the wider expression.
       found.total = try unlessInterrupted { try count(inWords: wider) }

@@ -120,9 +120,11 @@ import Testing
 
   @Test func whatHasTheWordsAsTheyAreComesFirst() async throws {
     var rows = (1...9).map { Rows.hotel($0, "Pool Pool Pool \($0)") }
-    rows.append(Rows.hotel(10, "House of pools and much else that makes it a long name"))
+    rows.append(Rows.hotel(10, "Quiet house of pools and much else that makes it a long name"))
     try await CatalogueFixture.run(rows: rows) { fixture async throws in
       #expect(try await fixture.ids("pools").first == "hotel_10")
+      // In another order, all stand where they belong.
+      #expect(try await ids(fixture, "pools", .name).last == "hotel_10")
       var paged: [String] = []
       for offset in 0..<10 { paged += try await fixture.ids("pools", limit: 1, offset: offset) }
       #expect(paged == (try await fixture.ids("pools")))
