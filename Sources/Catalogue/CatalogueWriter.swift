@@ -104,7 +104,7 @@ final class CatalogueWriter {
       """
     ).run(
       .integer(seq), Self.words(text.name), Self.words(text.title), Self.words(text.description),
-      Self.words(text.amenities), Self.words(text.address), Self.words(text.city),
+      Self.offers(text), Self.words(text.address), Self.words(text.city),
       Self.words(text.state), Self.words(text.country), Self.names(text))
     try connection.statement(
       """
@@ -128,7 +128,7 @@ final class CatalogueWriter {
       """
     ).run(
       .integer(seq), Self.words(text.name), Self.words(text.title), Self.words(text.description),
-      Self.words(text.amenities), Self.words(text.address), Self.words(text.city),
+      Self.offers(text), Self.words(text.address), Self.words(text.city),
       Self.words(text.state), Self.words(text.country), Self.names(text))
     try connection.statement(
       """
@@ -144,6 +144,10 @@ final class CatalogueWriter {
   private static func phrase(_ text: String) -> Binding { .text(PhraseWords.indexed(text)) }
 
   private static func words(_ text: String) -> Binding { .text(IndexedText.text(text)) }
+
+  private static func offers(_ text: HotelText) -> Binding {
+    .text(([IndexedText.text(text.amenities)] + text.contacts).joined(separator: " "))
+  }
 
   private static func names(_ text: HotelText) -> Binding {
     .text(IndexedText.names(PlaceNames.all.names(of: text)))

@@ -10,6 +10,8 @@ struct HotelText: Sendable {
   /// Its amenities: the strings of `amenities`, and the names of the members that are `true`, for example
   /// `free_breakfast`.
   let amenities: String
+  /// Its phone numbers and the host of its site, as ``SpelledQuery`` has them.
+  let contacts: [String]
   /// Its street and number.
   let address: String
   let city: String
@@ -37,6 +39,9 @@ struct HotelText: Sendable {
       separator: "\n")
     description = text["description"] ?? ""
     self.amenities = (amenities + [text["amenities"]].compactMap { $0 }).joined(separator: "\n")
+    contacts =
+      [text["phone"], text["tollfree"]].compactMap { $0 }.flatMap(SpelledQuery.phones(in:))
+      + [text["url"].flatMap(SpelledQuery.site(in:))].compactMap { $0 }
     address = text["address"] ?? ""
     city = text["city"] ?? ""
     state = text["state"] ?? ""

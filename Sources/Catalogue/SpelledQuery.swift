@@ -1,7 +1,7 @@
 import Documents
 import Text
 
-/// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", without what no hotel writes
+/// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", the end of a phone number, without what no hotel writes
 /// (``SaidWords``), and with spaces between what a hotel has in different fields.
 struct SpelledQuery {
   /// The name by which ``PlaceNames`` knows both Los Angeles and Louisiana: "Hilton LA", "New Orleans LA".
@@ -69,11 +69,11 @@ struct SpelledQuery {
   private static let unspaced =
     "[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}ー\\p{sc=Hangul}\\p{sc=Thai}]"
 
-  /// The rules by which names and signs stand apart: "pool,gym", "London/Paris", "hotel@paris", "パリのホテル".
+  /// The rules by which names and signs stand apart, after ``site``: "pool,gym", "London/Paris", "hotel@paris", "パリのホテル".
   static let apart: [Rule] = {
     let (links, runs) = (SearchStopWords.links, SearchStopWords.runs)
     return [
-      Rule("\\s+", " "), Rule("([,;])(?=[^\\s\\p{Nd}])", "$1 "),
+      Rule("\\s+", " "), site, Rule("([,;])(?=[^\\s\\p{Nd}])", "$1 "),
       Rule("(?<=\\p{L}{3})[/@|](?=\\p{L}{3})", " "),
       Rule(
         "(?<=" + unspaced + ")(?=\\p{sc=Latin}{2})|(?<=\\p{sc=Latin}{2})(?=" + unspaced + ")",
@@ -82,6 +82,31 @@ struct SpelledQuery {
         "(?<=\\S)" + SaidWords.either(links) + "?(" + SaidWords.either(runs) + ")(?!\\S)", " $1"),
     ]
   }()
+
+  /// An address of the web becomes its host: "https://www.example.com/rooms".
+  private static let site = Rule(
+    #"(?<!\S)(?:[Hh][Tt]{2}[Pp][Ss]?://)?(?:[Ww]{3}\d?\.)?((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?:[/:?#]\S*)?(?!\S)"#,
+    "$1")
+  /// What a word of the index for a site begins with, so that it is no other word's beginning.
+  static let ofSite = "@"
+
+  /// The word of the index for a site; nil if a text is none.
+  static func site(in url: String) -> String? {
+    let terms = FoldedText(spelled(url, by: [site])).terms
+    guard terms.count == 1, terms[0].parts.count > 1 else { return nil }
+    return ofSite + terms[0].parts.map(\.text).joined()
+  }
+
+  /// The words of the index for phone numbers: the last eight digits of each, which are the same with a country's code, with a
+  /// zero before the area and without.
+  static func phones(in text: String) -> [String] {
+    text.split { !isOfPhone($0) }.map { $0.filter(\.isNumber).suffix(8) }.filter { $0.count == 8 }
+      .map(String.init)
+  }
+
+  private static func isOfPhone(_ character: Character) -> Bool {
+    "0123456789 +()./–-".contains(character)
+  }
 
   private static let stars = Rule(
     "(?<!\\S)([1-5])(?:[*★☆⭐]+|[Ss][Tt][Aa][Rr][Ss]?)(?!\\S)", "$1 star")
@@ -158,7 +183,10 @@ struct SpelledQuery {
   }
 
   /// The text as hotels write it.
-  var text: String { Self.spelled(rest, by: Self.spelling) }
+  var text: String {
+    let phone = rest.allSatisfy(Self.isOfPhone) ? Self.phones(in: rest).first : nil
+    return phone ?? Self.spelled(rest, by: Self.spelling)
+  }
 
   /// A text whose names and signs stand apart.
   private static func pieces(of text: String) -> String {

@@ -6,7 +6,8 @@ import SQLite
 ///
 /// The plural or singular of a query's word replaces it. Another word may if more than four times as many hotels have it
 /// and it differs by few letters: one from five letters on, two from eight on, and no other word by fewer. The first letter must
-/// be the same, which limits the number of words to compare. Nothing else replaces a word that ten hotels have, or the name of a place.
+/// be the same, which limits the number of words to compare. Nothing else replaces a word that ten hotels have, or a number, and
+/// nothing at all the name of a place: "Paris" is no plural.
 struct Vocabulary {
   /// How many words of a query are looked up, and how many alternatives each may have.
   static let (mostWords, mostAlternatives) = (8, 4)
@@ -91,9 +92,10 @@ struct Vocabulary {
   /// Words that may be meant by a word.
   func alternatives(to word: String) throws -> [String] {
     let letters = Array(word.unicodeScalars)
-    guard (3...Self.longestWord).contains(letters.count), letters[0].value < 0xE00 else {
-      return []
-    }
+    // Who asks for Porto means no port, even if no hotel is there.
+    guard (3...Self.longestWord).contains(letters.count), letters[0].value < 0xE00,
+      !PlaceNames.all.isPlace(word)
+    else { return [] }
     return try known.words(word) { try likely(letters, word) }
   }
 
@@ -127,8 +129,7 @@ struct Vocabulary {
       // The plural of a right word is right: "hostels" does not mean "hotels".
       own += hotels
     }
-    // Who asks for Porto means no port, even if no hotel is there.
-    if own < Self.right, !PlaceNames.all.isPlace(text) {
+    if own < Self.right, word[0].properties.numericType == nil {
       let similar = try similar(to: word, text, own, without: found.map(\.term))
       let least = similar.map(\.differences).min()
       found += similar.filter { $0.differences == least }

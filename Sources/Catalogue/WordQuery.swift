@@ -324,8 +324,9 @@ struct WordQuery {
         $0 + phrase
       }
     }
+    let site = SpelledQuery.ofSite + key(term)
     if term.parts.count > 1, IndexedText.hasOnlyWords(term.parts) {
-      forms += [term.parts, expanded.parts].flatMap { joined($0.map(\.text)) }
+      forms += [term.parts, expanded.parts].flatMap { joined($0.map(\.text)) } + [site]
     }
     // A single character of a run is the beginning of the words that the index has.
     let isEnd = isLast && (term.parts.count == 1 || term.parts.last?.text.utf8.count != 1)
@@ -333,7 +334,7 @@ struct WordQuery {
     let single = term.parts.count == 1 && IndexedText.hasOnlyWords(term.parts) ? phrase : nil
     var known: Set<String> = []
     let found = forms.filter { known.insert($0).inserted }
-      .map { Form(text: $0, isPrefix: (isEnd || isCharacter) && $0 != latin) }
+      .map { Form(text: $0, isPrefix: (isEnd || isCharacter) && ![latin, site].contains($0)) }
     return Word(
       forms: found, whole: isEnd && !isCharacter ? Form(text: phrase, isPrefix: false) : nil,
       single: single, key: key(term))

@@ -1,5 +1,5 @@
-import { distance, isPlace, lines, meanings, namesOf, sortedName } from "./places.js"
-import { asPhrase, counts, hay, hayOfNames, key, priceOf, refusal, said, wanted } from "./words.js"
+import { distance, isPlace, isSight, lines, meanings, namesOf, sortedName } from "./places.js"
+import { asPhrase, contacts, counts, hay, hayOfNames, key, matches, others, priceOf, refusal, said, wanted } from "./words.js"
 
 const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
 
@@ -7,16 +7,16 @@ const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).fil
 const flagsOf = hotel => Object.keys(hotel).filter(name => hotel[name] === true).join(" | ").replaceAll("_", " ")
 
 /** What a hotel was searched in with some names of places, for the next search of the same object. */
-let hays, used
+let hays, used, spelledNames
 
 function searched(hotel) {
-  if (used !== lines) [hays, used] = [new WeakMap(), lines]
+  if (used !== lines) [hays, used, spelledNames] = [new WeakMap(), lines, {}]
   if (!hays.has(hotel)) {
     const address = hay(textOf(hotel, "address")), city = hay(textOf(hotel, "city", "state", "country"))
-    const names = hayOfNames(namesOf(hotel)), spot = city + names
+    const all = namesOf(hotel), names = spelledNames[all] ??= hayOfNames(all), spot = city + names
     const heading = hay(textOf(hotel, "title", "alias", "category"))
     const name = hay(textOf(hotel, "name")), title = heading + spot
-    const what = name + hay(textOf(hotel, "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + heading + address + city
+    const what = name + hay(textOf(hotel, "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + contacts(hotel) + heading + address + city
     hays.set(hotel, { what, name, names, where: address + spot, titled: address + title, head: name + title, spot })
   }
   return hays.get(hotel)
@@ -40,6 +40,10 @@ function complete(word, hotels) {
   const isName = isPlace(word.own) && hotels.some(it => isThere(it, [{ forms }])) || /^.$/.test(word.own) && hotels.some(it => searched(it).name.includes(whole(word.own)))
   return { ...word, forms: isName ? forms.map(form => form.trimEnd() + " ") : forms }
 }
+
+/** A word with what it may mean besides if few hotels have it. */
+const wider = (word, hotels) => !word.own?.[2] || isPlace(word.own) || meanings(word.own)[0] ? word
+  : { ...word, forms: [...word.forms, ...others(word.own, () => hotels.map(it => searched(it).what + searched(it).names), isSight)] }
 
 /** The hotels with most of the words; words that none has are left out first, and the named place counts before others. */
 function withMost(hotels, words) {
@@ -83,7 +87,7 @@ function withMost(hotels, words) {
  */
 export function find(hotels, { description = "", location = "", sort, near = "" }, isWish) {
   const asked = [description, location].map(String)
-  const refused = asked.flatMap(text => [...text.normalize().matchAll(refusal)].map(([all, ...names]) => [all, names.find(Boolean)]))
+  const refused = asked.flatMap(text => matches(text.normalize(), refusal).map(([all, ...names]) => [all, names.slice(0, -2).find(Boolean)]))
   const isRefused = refused.some(([, name]) => name)
   const says = asked.flatMap(said), prices = says.filter(it => !it.stay), limits = prices.filter(it => it.most)
   const least = Math.max(0, ...limits.map(it => it.least)), most = Math.min(...limits.map(it => it.most))
@@ -93,8 +97,8 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
   let texts = asked.map(text => text.normalize().replace(refusal, " "))
   const excludes = refused[0] && (isRefused || wanted(texts.join(" "), meanings)[0])
   if (!excludes) texts = asked
-  const all = []
-  // Those with the text as it is come before the others, and the more words a name or a place has.
+  let all = [], exact
+  // Those with the words as they are come before the others, then those with the text as it is come before the others, and the more words a name or a place has.
   const [lat, lon] = near.split(",")
   const done = (hotels, matched) => ({
     matched, hotels: hotels.map(hotel => {
@@ -102,7 +106,7 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
       return {
         hotel, rank: sort === "distance" ? distance({ lat, lon }, hotel) : prices[0] && limits[0] && sort !== "price" ? price > most ? price : !(price >= least) : prices[0] || sort === "price" ? price ?? 1e15 : 0,
         name: sort === "name" ? sortedName(hotel) : "",
-        score: texts.filter(text => text && what.includes(asPhrase(text))).length * 99 + all.filter(({ forms }) => forms.some(form => head.includes(whole(form)))).length
+        score: (exact?.has(hotel) ? 1e4 : 0) + texts.filter(text => text && what.includes(asPhrase(text))).length * 99 + all.filter(({ forms }) => forms.some(form => head.includes(whole(form)))).length
       }
     }).sort((one, other) => one.name.localeCompare(other.name, "en") || one.rank - other.rank || other.score - one.score).map(it => it.hotel)
   })
@@ -124,11 +128,14 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
   })
   const withAll = (words, where) => rest.filter(it => words.every(word => has(it, word, where)))
   let found = withAll(all)
-  const wider = all.map(word => ({ ...word, forms: [...word.forms, ...word.more] }))
-  if (found.length < 100) found = withAll(wider)
+  exact = new Set(found)
+  if (found.length < 100) {
+    all = all.map(word => wider(word, hotels))
+    found = withAll(all)
+  }
   // A pasted name may have a hyphen before a word.
   if (!found[0] && excludes) found = hotels.filter(it => asked.every((text, at) => !text || searched(it)[at ? "where" : "what"].includes(asPhrase(text))))
-  if (!found[0] && texts[1]) found = withAll(wider, "titled")
+  if (!found[0] && texts[1]) found = withAll(all, "titled")
   if (!all[0] && limits[0]) {
     const within = rest.filter(it => priceOf(it) >= least && priceOf(it) <= most)
     limits.length = 0
@@ -137,6 +144,6 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
   if (found[0] || !all[0]) return done(found)
   // "Cheap Apartments Vienna" does not make a name of "cheap apartments in London".
   if (keepsSaid && !limits[0]) return find(hotels, { description, location, sort, near }, true)
-  found = withMost(rest, wider)
+  found = withMost(rest, all)
   return done(found, found[0] && "most")
 }

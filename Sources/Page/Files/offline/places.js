@@ -21,7 +21,7 @@ export function usePlaces(text) {
 }
 
 function read() {
-  const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map(), all = new Set(), offers = new Set()
+  const countries = new Map(), cities = new Map(), parts = new Map(), meant = new Map(), all = new Set(), offers = new Set(), sights = new Set()
   let endings = [], cases = [], nominatives = [], articles = []
   const list = text => text.split(" ").filter(Boolean)
   for (const line of lines.split("\n")) {
@@ -40,11 +40,12 @@ function read() {
       const names = [...both, ...found]
       const place = { code, names, own: new Set(names) }
       names.forEach(all.add, all)
+      if (kind === "t") found.forEach(sights.add, sights)
       for (const name of [...both, ...known]) all.add(name) && kind === "c" ? countries.set(name, place) : cities.set(code + name, names)
       for (const name of kind === "s" ? [] : known) meant.set(name, [...meant.get(name) ?? [], ...names.filter(it => it.length > 3)])
     }
   }
-  return { countries, cities, parts, meant, all, offers, endings, cases, nominatives, articles }
+  return { countries, cities, parts, meant, all, offers, sights, endings, cases, nominatives, articles }
 }
 
 function corners(text) {
@@ -120,6 +121,9 @@ export function meanings(key) {
 
 /** Whether a country, a state or a city has a name, as `key` makes it. */
 export const isPlace = key => tables().all.has(key)
+
+/** Whether something in a city has a name. */
+export const isSight = key => tables().sights.has(key)
 
 /** Names of a hotel's country, of the part of it, and of its city, as `key` makes them. */
 export function namesOf(hotel) {

@@ -7,21 +7,24 @@ useTables("æae œoe øo łl đd ðd þth ßss ıi ςσ", "", "wifi,wlan,wi fi",
 
 /**
  * Uses the server's tables, which come with the names of places: letters that do not decompose, letters with Latin ones for
- * them, words that are equal, the groups of `SpelledQuery`, the patterns of `SaidWords`, `AmenityNames` and `Price`, and the rules
+ * them, words that are equal, by the first of each form, the groups of `SpelledQuery`, the patterns of `SaidWords`, `AmenityNames` and `Price`, and the rules
  * of `SpelledQuery`.
  */
 export function useTables(folds, pairs, words, stops, said = "(?!)", refused = "(?<!\\S)-\\p{L}\\S*", amount = said, spelling = "(?!)") {
   rules = spelling.split("\t\t").map(it => it.split("\t")).map(([it, by]) => [RegExp(it, "gu"), by]);
   [letters, latin] = [folds, pairs].map(text => new Map(text.split(" ").map(it => [it[0], it.slice(1)])));
   [saidPattern, refusal, amounts] = [said, refused, amount].map(it => RegExp(it, "giu"))
-  equals = words.split("|").map(forms => forms.split(","))
+  equals = new Map()
+  for (const forms of words.split("|").map(it => it.split(","))) {
+    for (const [first] of forms.map(it => it.split(" "))) equals.set(first, [...equals.get(first) ?? [], forms])
+  }
   stopWords = stops.split("|").map(words => words.split(" "))
 }
 
 /** Letters of scripts that put no spaces between words. */
 const run = "[\\u0E01-\\u0EFF\\u1000-\\u109F\\u1780-\\u17FF\\u3005-\\u3007\\u3021-\\u318E\\u31A0-\\u9FFF\\uA960-\\uA97F\\uAA60-\\uAA7F\\uAC00-\\uD7FF\\uF900-\\uFAFF\\u{1B000}-\\u{1B16F}\\u{20000}-\\u{3FFFF}]"
 const parts = new RegExp(`(?:(?=[\\p{L}\\p{N}\\p{M}])${run})+|(?:(?!${run}|[\\u02B0-\\u02FF])[\\p{L}\\p{N}])+|(?=\\p{Emoji})\\p{So}`, "gu")
-const isRun = part => new RegExp(`^${run}`, "u").test(part)
+const runs = RegExp("^" + run, "u"), isRun = part => runs.test(part)
 
 /** A decimal digit of any script. Their blocks of ten begin at a code that ends in 0 or 6. */
 function digit(character) {
@@ -63,10 +66,19 @@ function withoutStops(all, termOf = it => it) {
   return all
 }
 
-/** A text by the server's rules: the first five let names stand apart, the seventh is for stars, all from the sixth are for what stays. */
+/** A text by the server's rules: the first six let names stand apart, the second is for sites, the eighth for stars, all from the seventh for what stays. */
 const rewritten = (text, from, to) => rules.slice(from, to).reduce((text, [it, by]) => text.replace(it, by), text)
 
-const pieces = text => rewritten(text.normalize(), 0, 5)
+/** The last eight digits of each phone number, which are the same however it is written. */
+const phones = text => text.split(/[^\d +()./–-]+/).map(it => it.replace(/\D/g, "").slice(-8)).filter(it => it[7])
+
+/** The words by which a hotel is found besides: its phone numbers and the host of its site. */
+export function contacts({ phone, tollfree, url }) {
+  const [site, other] = terms(rewritten(url + "", 1, 2))
+  return ` ${[...phones(`${phone};${tollfree}`), site?.[1] && !other && "@" + site.join("")].join(" ")} `
+}
+
+const pieces = text => rewritten(text.normalize(), 0, 6)
 
 /** A text without what no hotel writes, unless it keeps that. */
 const unsaid = (text, keepsSaid) => keepsSaid ? text : pieces(text).replace(saidPattern, " ")
@@ -77,12 +89,19 @@ const amountsOf = text => (fold(text).match(amounts) ?? []).map(it => it.replace
 /** The price of a hotel; undefined if it is not known. */
 export const priceOf = ({ price }) => Number.isFinite(price) ? price : amountsOf(String(price ?? ""))[0]
 
+/** The matches of a pattern, each with its groups, where it is, and the text. For `replace`, browsers compile a long pattern once, not twice. */
+export function matches(text, pattern) {
+  const found = []
+  text.replace(pattern, (...match) => found.push(match))
+  return found
+}
+
 /**
  * What a text says that no hotel writes: a price by its least and most, without a most for "cheap", or a stay; and the phrases
  * by which a hotel's name, address or city says the same: "max 506", with its neighbour "cheap sleep".
  * @returns {{names: string[], stay?: string, least: number, most?: number}[]}
  */
-export const said = text => [...pieces(text).matchAll(saidPattern)].map(({ 0: all, 1: stay, 2: least = "", 3: other = least, 4: last = other, index, input }) => {
+export const said = text => matches(pieces(text), saidPattern).map(([all, stay, least = "", other = least, last = other, index, input]) => {
   const found = amountsOf(all)
   const beside = [(/\S+\s*$/.exec(input.slice(0, index)) ?? "") + all, all + (/\s*\S+/.exec(input.slice(index + all.length)) ?? "")]
   return {
@@ -113,14 +132,15 @@ export function asPhrase(text) {
 
 /** What a text is searched in. */
 export function hay(text) {
-  text = rewritten(text, 6, 7)
+  text = rewritten(text, 7, 8)
   const plain = terms(text)
   const other = terms(text, true)
   const own = plain.flat().flatMap(words)
   const all = ` ${own.join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words), ...own.map(toLatin)].join(" ")} `
   const streets = own.filter(it => /..str(asse)?$/.test(it))
     .map(it => it.endsWith("str") ? it + "asse" : it.slice(0, -4))
-  return all + [...equals.filter(forms => forms.some(form => all.includes(` ${form} `))).flat(), ...streets].join(" § ") + " "
+  const groups = new Set(all.split(" ").flatMap(it => equals.get(it) ?? []))
+  return all + [...[...groups].filter(forms => forms.some(form => all.includes(` ${form} `))).flat(), ...streets].join(" § ") + " "
 }
 
 /** The two words of which a word may consist, which may share a letter. */
@@ -129,6 +149,25 @@ const pairs = word => [...word].slice(3, 24).flatMap((_, at) => [2, 1].map(from 
 /** The plural of a word, and that of which it may be one. */
 const numbers = word => [word + "s", word + "es", word.replace(/y$/, "ies"), word.replace(/ies$/, "y"), word.replace(/e?s$/, ""), word.replace(/s$/, "")]
   .filter(it => it[2]).map(it => it + " ")
+
+/** Whether so many letters at most are inserted, deleted, changed or swapped with a neighbour between two words. */
+const isNear = (one, other, left) => one === other || (one[0] === other[0] ? isNear(one.slice(1), other.slice(1), left)
+  : left > 0 && ([[1, 1], [0, 1], [1, 0]].some(([a, b]) => isNear(one.slice(a), other.slice(b), left - 1)) || one[0] === other[1] && one[1] === other[0] && isNear(one.slice(2), other.slice(2), left - 1)))
+
+/** What a word may mean besides: its plural, that of which it may be one, and what it may be mistyped for among the words of some texts. */
+export function others(word, texts, isSight) {
+  const all = numbers(word), own = [word + " ", ...all], counts = new Map()
+  if (word > "a" && word[4]) {
+    const those = RegExp(`(?<= )${word[0]}\\S+ `, "g")
+    for (const text of texts()) for (const it of new Set(text.match(those))) counts.set(it, (counts.get(it) ?? 0) + 1)
+  }
+  const right = own.reduce((sum, it) => sum + (counts.get(it) ?? 0), 0)
+  const likely = most => [...counts].filter(([it, count]) => right < 10 && count > right * 4 && !own.includes(it) && isNear(word, it.trim(), most)
+    && (most < 2 || !it.startsWith(word) && !word.startsWith(it.trim()) && !isSight(it.trim())))
+  const near = likely(1), found = near[0] || !word[7] ? near : likely(2)
+  return [...all, ...all.flatMap(it => pairs(it.trim())), ...found.sort(([, one], [, other]) => other - one).slice(0, 4).map(([it]) => it),
+    ...toLatin(word) ? others(toLatin(word), texts, isSight) : []]
+}
 
 /** The words of the index for a term. A hotel may go on after its last run. */
 function phraseOf(term) {
@@ -139,14 +178,14 @@ function phraseOf(term) {
 
 /**
  * What is wanted: for each word of a query the forms of which a hotel must have one. After a form with a space at its end,
- * the word may not go on. A hotel may also have one of `more` if few have the forms, and one of the names of an offer if more
- * hotels have these than its first form.
+ * the word may not go on. A hotel may also have one of the names of an offer if more hotels have these than its first form.
  * `own` is the word itself; a term of several parts has none. `key` is the term without spaces.
- * @returns {{forms: string[], more: string[], own?: string, key?: string, offers?: [string, string[]][]}[]}
+ * @returns {{forms: string[], own?: string, key?: string, offers?: [string, string[]][]}[]}
  */
 export function wanted(text, meanings, keepsSaid) {
   const free = unsaid(text, keepsSaid)
-  text = rewritten(terms(free)[0] ? free : text, 5)
+  text = terms(free)[0] ? free : text
+  text = !/[^\d +()./–-]/.test(text) && phones(text)[0] || rewritten(text, 6)
   const plain = terms(text), expanded = terms(text, true), end = plain.at(-1)
   const isOpen = end?.term.endsWith(end.at(-1))
   const last = ({ term }) => isOpen && term?.term === end.term && !(term[1] && /^\w$/.test(term.at(-1))) ? "" : " "
@@ -163,19 +202,19 @@ export function wanted(text, meanings, keepsSaid) {
     }
   })
   const all = counted.reduce((done, word) => {
-    const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.find(it => it.includes(before[0] + " " + word.term[0]))
+    const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.get(before[0])?.find(it => it.includes(before[0] + " " + word.term[0]))
     return forms ? [...done.slice(0, -1), { key: before + word.key, forms: forms.map(it => it + " ") }] : [...done, word]
   }, [])
   const solid = it => it?.term?.some(isRun) === false ? it.key : ""
   return all.map((word, at) => {
-    if (word.forms) return { ...word, more: [] }
+    if (word.forms) return word
     const { key, offers } = word
     const found = [word.term, word.other].flatMap(term => {
       const phrase = phraseOf(term), hasRun = term.some(isRun)
       const forms = [phrase, ...hasRun ? [] : together(term)]
-      return [...forms.map(it => it + (hasRun && !phrase.includes(" ") ? "" : last(word))), (toLatin(phrase) || phrase) + " "]
+      return [...forms.map(it => it + (hasRun && !phrase.includes(" ") ? "" : last(word))), (toLatin(phrase) || phrase) + " ", "@" + term.join("") + " "]
     })
-    const own = word.term[1] ? "" : solid(word), others = own[2] && !meanings(own)[0] ? numbers(own) : []
+    const own = word.term[1] ? "" : solid(word)
     found.push(...pairs(own))
     // Names that an earlier version has kept lack the particles.
     if (own[2] > "א") stopWords[3]?.map(it => found.push(it + own + last(word)))
@@ -185,6 +224,6 @@ export function wanted(text, meanings, keepsSaid) {
         if (!some.includes("")) found.push(...together(some).map(it => it + last(all[end - 1])))
       }
     }
-    return { forms: [...found, ...word.names], more: [...others, ...others.flatMap(it => pairs(it.trim()))], own, key, offers }
+    return { forms: [...found, ...word.names], own, key, offers }
   })
 }
