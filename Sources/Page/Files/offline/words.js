@@ -156,7 +156,7 @@ const isNear = (one, other, left) => one === other || (one[0] === other[0] ? isN
 
 /** What a word may mean besides: its plural, that of which it may be one, and what it may be mistyped for among the words of some texts. */
 export function others(word, texts, isSight) {
-  const all = numbers(word), own = [word + " ", ...all], counts = new Map()
+  const all = numbers(word), own = [...new Set([word + " ", ...all])], counts = new Map()
   if (word > "a" && word[4]) {
     const those = RegExp(`(?<= )${word[0]}\\S+ `, "g")
     for (const text of texts()) for (const it of new Set(text.match(those))) counts.set(it, (counts.get(it) ?? 0) + 1)
