@@ -71,7 +71,7 @@ enum EqualWords {
     campsite,campground,camping,camp site,camp ground|24 hour,24 hours,24h,24 hr|sea view,ocean view,sea views,ocean views|\
     wheelchair accessible,wheelchair access,disabled access|st,saint,sankt|ste,sainte|mt,mount|st,street|str,strasse|rd,road|\
     ave,avenue,av|av,avda,avenida|ln,lane|pl,place|pl,platz|pl,plaza|dr,drive|pkwy,parkway|gdns,gardens|ul,ulica|ул,улица|\
-    apt,apartment|apts,apartments|natl,national|blvd,boulevard,bd|sq,square|hwy,highway|ctr,center,centre|theater,theatre|\
+    apt,apartment|apts,apartments|calif,california|natl,national|blvd,boulevard,bd|sq,square|hwy,highway|ctr,center,centre|theater,theatre|\
     harbor,harbour|intl,international|hbf,hauptbahnhof|bhf,bahnhof|1st,first|2nd,second|3rd,third|4th,fourth|5th,fifth|6th,sixth|\
     7th,seventh|8th,eighth|9th,ninth|10th,tenth|b b,bnb,b n b,b and b,bed breakfast,bed and breakfast,b bs,bnbs
     """.split(separator: "|").map { group in

@@ -61,11 +61,17 @@ enum SearchStopWords {
       }
   }
 
-  /// The terms that count. If all are stop words, they count.
+  /// "❤️ london".
+  private static func isPictograph(_ text: String) -> Bool {
+    text.unicodeScalars.first?.properties.generalCategory == .otherSymbol
+  }
+
+  /// The terms that count: neither stop words nor pictographs. If there is no other, they count.
   static func without<Term>(_ terms: [Term], _ parts: (Term) -> [FoldedText.Part]) -> [Term] {
     func isOne(of words: Set<String>, _ term: Term) -> Bool {
       let parts = parts(term)
-      return parts.count == 1 && parts.allSatisfy { words.contains($0.text) }
+      return parts.count == 1
+        && parts.allSatisfy { words.contains($0.text) || words == small && isPictograph($0.text) }
     }
     let wished = terms.indices.filter { index in
       let isBeforeKind = index + 1 < terms.count && isOne(of: kinds, terms[index + 1])

@@ -65,8 +65,10 @@ package struct FoldedText: Sendable, Equatable {
     case expanded
   }
 
-  /// Letters that do not decompose, each followed by what it is folded to.
+  /// Letters that do not decompose, each followed by what it is folded to; signs of ownership, which become nothing; the
+  /// letters of flags: 🇫🇷 is `fr`.
   package static let letterPairs = """
+    © ® 🇦a 🇧b 🇨c 🇩d 🇪e 🇫f 🇬g 🇭h 🇮i 🇯j 🇰k 🇱l 🇲m 🇳n 🇴o 🇵p 🇶q 🇷r 🇸s 🇹t 🇺u 🇻v 🇼w 🇽x 🇾y 🇿z \
     æae œoe øo łl đd ðd þth ßss ıi ħh ŧt ŋn ĸq əe ɛe ɔo ƒf ƙk ƴy ɓb ɗd ɖd ƀb ƶz ƚl ǥg ɨi ɫl ςσ ٱا ىي یي کك ةه ہه ھه
     """
 
@@ -84,7 +86,9 @@ package struct FoldedText: Sendable, Equatable {
   private static func folded(_ text: String, _ spelling: Spelling) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var output = String.UnicodeScalarView()
-    for scalar in text.normalized(.compatibleDecomposed).unicodeScalars {
+    // ™ decomposes to letters.
+    let own = text.replacing("™", with: "").normalized(.compatibleDecomposed)
+    for scalar in own.unicodeScalars {
       for scalar in scalar.properties.lowercaseMapping.unicodeScalars {
         append(scalar, to: &output, spelling)
       }

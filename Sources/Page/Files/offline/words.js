@@ -12,7 +12,7 @@ useTables("æae œoe øo łl đd ðd þth ßss ıi ςσ", "", "wifi,wlan,wi fi",
  */
 export function useTables(folds, pairs, words, stops, said = "(?!)", refused = "(?<!\\S)-\\p{L}\\S*", amount = said, spelling = "(?!)") {
   rules = spelling.split("\t\t").map(it => it.split("\t")).map(([it, by]) => [RegExp(it, "gu"), by]);
-  [letters, latin] = [folds, pairs].map(text => new Map(text.split(" ").map(it => [it[0], it.slice(1)])));
+  [letters, latin] = [folds, pairs].map(text => new Map(text.split(" ").map(([from, ...to]) => [from, to.join("")])));
   [saidPattern, refusal, amounts] = [said, refused, amount].map(it => RegExp(it, "giu"))
   equals = new Map()
   for (const forms of words.split("|").map(it => it.split(","))) {
@@ -33,7 +33,7 @@ function digit(character) {
 }
 
 function fold(text, isExpanded) {
-  let folded = text.normalize("NFKD").toLowerCase().replace(/ (?=\p{M})/gu, "'")
+  let folded = text.replaceAll("™", "").normalize("NFKD").toLowerCase().replace(/ (?=\p{M})/gu, "'")
   if (isExpanded) folded = folded.replace(/([aou])\u0308/g, "$1e").replace(/a\u030A/g, "aa").replace(/ø/g, "oe")
   return folded.replace(/[\p{Cf}\u0640]|(?![\u3099\u309A])\p{M}/gu, "").replace(/\p{Nd}/gu, digit)
     .replace(/[^\0-\x7F]/gu, letter => letters.get(letter) ?? letter).normalize("NFC")
@@ -55,7 +55,7 @@ const together = some => [some.join(""), some.reduce((one, other) => one + other
 /** The terms without stop words, unless all are. */
 function withoutStops(all, termOf = it => it) {
   const [small, kinds, praise] = stopWords
-  const isOf = (it, words) => it && termOf(it).length < 2 && words.includes(termOf(it)[0])
+  const isOf = (it, words) => it && termOf(it).length < 2 && (words.includes(termOf(it)[0]) || words === small && /^\p{So}/u.test(termOf(it)[0]))
   // Nice is a place, too, if nothing else counts.
   const isWish = it => isOf(it, praise) || isOf(it, ["nice"]) && !all.every(it => isOf(it, ["nice", ...small, ...kinds]))
   all = all.filter((it, at) => !(isWish(it) && isOf(all[at + 1], kinds)))
