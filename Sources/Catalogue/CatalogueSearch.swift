@@ -110,23 +110,27 @@ struct CatalogueSearch {
     }
     guard found.total == 0 else { return found }
     if words.excludes, let plain = WordQuery(query, excludes: false, keepsPrice: keepsPrice),
-      let total = try unlessInterrupted({ try count(inWords: plain.expression) }), total > 0
+      let found = try all(plain.expression, leading: plain.leadingPhrases)
     {
-      let rows = try self.words(
-        plain.expression, leading: plain.leadingPhrases, limit: query.limit + 1,
-        offset: query.offset)
-      return Found(rows: rows, total: total)
+      return found
     }
     if let titled = (corrected ?? exact).withTitles?.expression,
-      let total = try unlessInterrupted({ try count(inWords: titled) }), total > 0
+      let found = try all(titled, leading: phrases)
     {
-      let rows = try self.words(
-        titled, leading: phrases, limit: query.limit + 1, offset: query.offset)
-      return Found(rows: rows, total: total)
+      return found
     }
     let most = try unlessInterrupted { try self.most(of: corrected ?? exact) }
     // Nobody knows then whether a hotel has most of the words.
     return most ?? Found(rows: [], total: nil)
+  }
+
+  /// The hotels that match an expression; nil if there are none, or when counting would take too long.
+  private func all(_ expression: String, leading phrases: Int) throws -> Found? {
+    guard let total = try unlessInterrupted({ try count(inWords: expression) }), total > 0
+    else { return nil }
+    let rows = try words(
+      expression, leading: phrases, limit: query.limit + 1, offset: query.offset)
+    return Found(rows: rows, total: total)
   }
 
   /// - Returns: nil when the search's time limit was reached first.

@@ -86,7 +86,7 @@ final class CatalogueWriter {
       throw SQLiteError(.corrupt, message: "a hotel that was just written can't be read")
     }
     let former = HotelText(body.root)
-    try unindex(former, as: old.seq)
+    try index(former, as: old.seq, isFormer: true)
     try PlaceTable.count(former, by: -1, in: connection)
     try connection.statement("UPDATE hotel SET name = ?1, body = ?2 WHERE seq = ?3").run(
       .bytes(text.keys.name), .bytes(hotel.body.bytes), .integer(old.seq))
@@ -95,48 +95,27 @@ final class CatalogueWriter {
     try PlaceTable.count(text, by: 1, in: connection)
   }
 
-  private func index(_ text: HotelText, as seq: Int64) throws {
-    try connection.statement(
-      """
-      INSERT INTO words
-        (rowid, name, title, description, amenities, address, city, state, country, place)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-      """
-    ).run(
-      .integer(seq), Self.words(text.name), Self.words(text.title), Self.words(text.description),
-      Self.offers(text), Self.words(text.address), Self.words(text.city),
-      Self.words(text.state), Self.words(text.country), Self.names(text))
-    try connection.statement(
-      """
-      INSERT INTO phrases (rowid, name, description, address, city, state, country)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-      """
-    ).run(
-      .integer(seq), Self.phrase(text.name), Self.phrase(text.description),
-      Self.phrase(text.address), Self.phrase(text.city), Self.phrase(text.state),
-      Self.phrase(text.country))
-  }
-
-  /// Removes a hotel from the indexes, which need its former text for that.
+  /// Adds a hotel to the indexes, or removes it, for which they need its former text.
   /// <https://sqlite.org/fts5.html#the_delete_command>
-  private func unindex(_ text: HotelText, as seq: Int64) throws {
+  private func index(_ text: HotelText, as seq: Int64, isFormer: Bool = false) throws {
+    let command = isFormer ? Binding.text("delete") : .null
     try connection.statement(
       """
       INSERT INTO words
         (words, rowid, name, title, description, amenities, address, city, state, country, place)
-      VALUES ('delete', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
       """
     ).run(
-      .integer(seq), Self.words(text.name), Self.words(text.title), Self.words(text.description),
-      Self.offers(text), Self.words(text.address), Self.words(text.city),
-      Self.words(text.state), Self.words(text.country), Self.names(text))
+      command, .integer(seq), Self.words(text.name), Self.words(text.title),
+      Self.words(text.description), Self.offers(text), Self.words(text.address),
+      Self.words(text.city), Self.words(text.state), Self.words(text.country), Self.names(text))
     try connection.statement(
       """
       INSERT INTO phrases (phrases, rowid, name, description, address, city, state, country)
-      VALUES ('delete', ?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
       """
     ).run(
-      .integer(seq), Self.phrase(text.name), Self.phrase(text.description),
+      command, .integer(seq), Self.phrase(text.name), Self.phrase(text.description),
       Self.phrase(text.address), Self.phrase(text.city), Self.phrase(text.state),
       Self.phrase(text.country))
   }
