@@ -134,9 +134,10 @@ export function asPhrase(text) {
 export function hay(text) {
   text = rewritten(text, 7, 8)
   const plain = terms(text)
-  const other = terms(text, true)
+  // Other letters are only in these.
+  const other = /[^\0-\x7F]/.test(text) ? terms(text, true) : []
   const own = plain.flat().flatMap(words)
-  const all = ` ${own.join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words), ...own.map(toLatin)].join(" ")} `
+  const all = ` ${own.join(" ")} § ${[...[...plain, ...other].flatMap(joins), ...other.flat().flatMap(words), ...other[0] ? own.map(toLatin) : []].join(" ")} `
   const streets = own.filter(it => /..str(asse)?$/.test(it))
     .map(it => it.endsWith("str") ? it + "asse" : it.slice(0, -4))
   const groups = new Set(all.split(" ").flatMap(it => equals.get(it) ?? []))
