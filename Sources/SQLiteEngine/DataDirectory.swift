@@ -107,8 +107,9 @@ final class DataDirectory: Sendable {
 
   /// Checks that a path has a data directory, even a damaged one: a registry, stores, the format file or an unfinished
   /// restoration. Creates nothing.
-  /// - Throws: `noData`; `unreachable`.
+  /// - Throws: `noData`, also for a backup; `unreachable`.
   static func requireThere(_ path: String) throws(DataDirectoryError) {
+    try requireNoBackup(path)
     do throws(SystemError) {
       for name in [registryName, storesName, formatName, restoringName] {
         if try Disk.entry(at: path + "/" + name) != nil { return }
@@ -116,6 +117,14 @@ final class DataDirectory: Sendable {
     } catch { throw unreachable(error) }
     throw DataDirectoryError(
       .noData, "\(path) is no data directory: it has no registry; serve makes one")
+  }
+
+  /// A server would write into a backup, and devices that sync would not start over.
+  private static func requireNoBackup(_ path: String) throws(DataDirectoryError) {
+    guard try BackupManifest.isThere(in: path) else { return }
+    throw DataDirectoryError(
+      .noData,
+      "\(path) is a backup; restore it: hotel-bookmarks restore \(path) --data NEWDIR")
   }
 
   /// Creates the directory if only the last element of its path is missing, unless it is a data directory already.
@@ -196,6 +205,7 @@ final class DataDirectory: Sendable {
     }
     do { try Disk.makeDirectory(path) } catch { throw unreachable(error) }
     let (real, entry) = try entry(of: path)
+    try requireNoBackup(real)
     guard entry.owner == geteuid() else {
       throw DataDirectoryError(
         .wrongOwner, "\(real) belongs to user \(entry.owner), not to this process's \(geteuid())")

@@ -6,7 +6,7 @@ package struct DataDirectoryError: Error, Sendable, CustomDebugStringConvertible
     case unreachable
     /// The path is not a directory.
     case notADirectory
-    /// The directory contains no data of this service.
+    /// The directory contains no data of this service, or is a backup.
     case noData
     /// The directory has stores, and the stores of this server are elsewhere.
     case hasStores

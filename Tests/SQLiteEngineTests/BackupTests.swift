@@ -114,6 +114,24 @@ import Testing
       try DirectoryScrub().run(directory.path + "/restored", Findings().reporter).findings == 0)
   }
 
+  /// Regression: a server wrote into the backup, and told the operator to repair it.
+  @Test func backupIsNoDataDirectory() async throws {
+    let directory = try TemporaryDirectory()
+    let backup = try await prepared(directory)
+    let names = try Set(FileManager.default.contentsOfDirectory(atPath: backup))
+    let uses: [() async throws -> Void] = [
+      { await (try await FileEngine.open(directory: backup)).close() },
+      { try FileEngine.requireDirectory(backup) }, { try FileEngine.prepareDirectory(backup) },
+      { _ = try RegistryRebuild.run(backup) }, { _ = try await NodeDirectory.open(backup) },
+    ]
+    for use in uses {
+      let error = await #expect(throws: DataDirectoryError.self) { try await use() }
+      #expect(error?.code == .noData)
+      #expect(error?.reason.contains("is a backup; restore it: hotel-bookmarks restore ") == true)
+    }
+    #expect(try Set(FileManager.default.contentsOfDirectory(atPath: backup)) == names)
+  }
+
   @Test func restoringIntoADirectoryThatIsNotEmptyIsRefused() async throws {
     let directory = try TemporaryDirectory()
     let backup = try await prepared(directory)
