@@ -89,7 +89,7 @@ package enum PageSource {
   }
 
   /// A style sheet without comment lines, empty lines, indentation and line breaks after `}`. Also removed
-  /// are spaces after `:`, `;`, `,`, `{`, `}` and before `{` and `}`, and a `;` before `}`.
+  /// are spaces after `:`, `;`, `,`, `{`, `}`, `>` and before `{`, `}`, `>` and `!`, and a `;` before `}`.
   ///
   /// No string in a sheet may contain such a space. A space before `:` stays, because it has a meaning in a
   /// selector.
@@ -102,10 +102,10 @@ package enum PageSource {
     for byte in lines {
       switch byte {
       case UInt8(ascii: " "):
-        if let last = style.last, ":;,{}\n".utf8.contains(last) { continue }
+        if let last = style.last, ":;,{}>\n".utf8.contains(last) { continue }
       case UInt8(ascii: "\n"):
         if style.last == UInt8(ascii: "}") { continue }
-      case UInt8(ascii: "{"), UInt8(ascii: "}"):
+      case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ">"), UInt8(ascii: "!"):
         if style.last == UInt8(ascii: " ") { style.removeLast() }
         if byte == UInt8(ascii: "}"), style.last == UInt8(ascii: ";") { style.removeLast() }
       default: break

@@ -55,11 +55,11 @@ import Testing
   }
 
   @Test func aStyleSheetKeepsTheSpacesThatMeanSomething() {
-    let source = "/* Bars. */\n.a .b, .c :hover { margin: 0 calc(1px + 2px); color: red; }\n"
+    let source = "/* Bars. */\n.a > .b, .c :hover { top: calc(1px + 2px) !important; left: 0; }\n"
     let served = PageSource.style(Array(source.utf8))
     #expect(
       String(decoding: served, as: UTF8.self)
-        == ".a .b,.c :hover{margin:0 calc(1px + 2px);color:red}")
+        == ".a>.b,.c :hover{top:calc(1px + 2px)!important;left:0}")
   }
 
   @Test func propertiesOfAllStyleSheetsHaveTheSameShortNames() {
