@@ -5,6 +5,7 @@ import subprocess
 import pytest
 import requests
 from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 from browsing import CLIENT
 from people import some_name
@@ -48,10 +49,16 @@ def test_hundreds_of_bookmarks_are_found_and_sorted_and_few_are_in_the_page(brow
     page.until(lambda: page.bookmarked()[0] == "Écluse 15")
     page.reload()
     page.until(lambda: page.bookmarked()[:2] == ["Écluse 15", "Écluse 45"])
-    page.write("#words", "castle")
+    # The reading of a Japanese word is not looked for until it is confirmed.
+    page.find("#words").send_keys(Keys.CONTROL, "a")
+    page.driver.execute_cdp_cmd("Input.imeSetComposition", {"text": "しろ", "selectionStart": 2, "selectionEnd": 2})
+    assert "q=ecluse" in page.driver.execute_script("return location.search")
+    page.driver.execute_cdp_cmd("Input.insertText", {"text": "城"})
     page.says("No bookmark has that")
     page.press("Show all")
     page.until(lambda: page.bookmarked()[0] == "Écluse 0")
+    page.driver.execute_cdp_cmd("Page.printToPDF", {"pageRanges": "1"})
+    assert len(page.bookmarked()) == 300
 
 
 def test_a_note_that_is_typed_stays_until_it_is_kept_or_given_up(browser, server):
@@ -233,6 +240,12 @@ def test_nearest_bookmarks_come_first_and_say_how_far_they_are(browser, server, 
     page.says("6.7 km away")
     page.until(lambda: page.bookmarked() == ["Nearby", "Far away", "Écluse 0"])
     assert all(place.endswith("km away") for place in page.read(".hotel .place"))
+    # A search that is begun again is not near anything.
+    page.visit("/?what=xyzzy").press("Near me")
+    page.until(lambda: "near=" in page.driver.current_url)
+    page.press("Start again")
+    page.until(lambda: page.driver.current_url == server.url + "/")
+    assert page.control("Near me").get_attribute("aria-pressed") == "false"
 
 
 def test_saved_file_is_read_into_a_new_account(browser, server, tmp_path):

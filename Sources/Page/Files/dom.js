@@ -27,6 +27,14 @@ export const refill = (node, ...children) => node.replaceChildren(...children)
 /** A field below its label. */
 export const labelled = (label, field, ...more) => h("div", h("label", { for: field.id }, label), field, ...more)
 
+/**
+ * The listeners of a field in which one searches while typing. Japanese is typed as a reading, which is no word to search for
+ * until it is confirmed.
+ */
+export const typing = search => ({
+  oninput: event => event.isComposing && /[ぁ-ん]/.test(event.data) || search(event), oncompositionend: search
+})
+
 /** Creates an SVG element. */
 export function svg(tag, props, ...children) {
   return furnish(document.createElementNS(svgSpace, tag), props, children)

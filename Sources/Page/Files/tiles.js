@@ -22,6 +22,8 @@ export class Tiles {
       for (const { target, isIntersecting } of seen) this.#set(this.#groups.find(group => group.node === target), isIntersecting)
     }, { rootMargin: margin })
     signal.addEventListener("abort", () => this.#watcher.disconnect())
+    // Paper shows all.
+    addEventListener("beforeprint", () => this.#groups.forEach(group => this.#set(group, true)), { signal })
   }
 
   /** Shows things in their order. The card of the same object stays. */

@@ -1,7 +1,7 @@
 import { card } from "./cards.js"
 import { client, follow, isFirstRound, isUser } from "./client.js"
 import { time } from "./dates.js"
-import { h, icon, refill } from "./dom.js"
+import { h, icon, refill, typing } from "./dom.js"
 import { nameOf } from "./facts.js"
 import { annotation } from "./offline/actions.js"
 import { find } from "./offline/find.js"
@@ -34,7 +34,7 @@ export async function show({ query }, signal) {
   const count = h("p.lead", { "aria-live": "polite" })
   const content = h("div.section")
   const tiles = new Tiles(t.bookmarkedHotels, bookmark => bookmarkCard(bookmark, here), signal)
-  const words = h("input", { id: "words", type: "search", value: state.words, oninput: () => { state.words = words.value; arrange() } })
+  const words = h("input", { id: "words", type: "search", value: state.words, ...typing(() => { state.words = words.value; arrange() }) })
   const order = h("select", { id: "order", onchange: () => choose(order.value) }, Object.entries(orders).map(([value, [label]]) =>
     h("option", { value, selected: state.order === value }, label)))
   const tags = h("div.row.tags", { role: "group", "aria-label": t.yourTags })
@@ -89,7 +89,7 @@ export async function show({ query }, signal) {
       return tiles.show(found)
     }
     tiles.show([])
-    refill(content, all.length ? empty(t.noneHas, t.otherWords, h("button", { onclick: () => {
+    refill(content, all.length ? empty(t.noneHas, t.tryOther, h("button", { onclick: () => {
       words.value = state.words = state.tag = ""
       showTags()
       arrange()

@@ -147,7 +147,7 @@ function notesPart(list, notes) {
 function noteMaker(list) {
   const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: t.noteName, autocomplete: "off" })
   return h("form.form.section", {
-    "aria-label": t.newNote, onsubmit: () => {
+    "aria-label": t.newNoteName, onsubmit: () => {
       if (name.value.trim()) go(`${notePath(list, name.value.trim())}?edit=1`)
     }
   }, labelled(t.newNoteName, name), h("div.row", h("button", icon("plus"), t.write)))

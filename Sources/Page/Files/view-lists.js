@@ -75,7 +75,7 @@ function ticket(list) {
 function maker() {
   const title = h("input", { id: "new-title", name: "title", required: true, maxlength: 200, autocomplete: "off", placeholder: t.tripName })
   return h("form.finder", {
-    "aria-label": t.newList, onsubmit: () => {
+    "aria-label": t.newListName, onsubmit: () => {
       const text = title.value.trim()
       if (!text) return title.focus()
       attempt(async () => {

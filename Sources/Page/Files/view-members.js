@@ -109,7 +109,7 @@ export async function show({ id }, signal) {
     refill(part, h("h2", t.hereLink), h("p.muted", hint), h("div.section", h("label", { for: "link" }, t.link), link),
       h("div.row.section", h("button.main", { onclick: () => copy(link) }, t.copy), h("button", { onclick: () => { fresh = false; attempt(renew) } }, t.done)))
     link.focus()
-    announce(t.linkReady)
+    announce(t.hereLink)
   }
 
   async function copy(link) {

@@ -1,6 +1,6 @@
 import { card, renewKeepButtons } from "./cards.js"
 import { client, follow } from "./client.js"
-import { h, icon, labelled, refill } from "./dom.js"
+import { h, icon, labelled, refill, typing } from "./dom.js"
 import { locate } from "./geo.js"
 import { announce, toast } from "./messages.js"
 import { rewrite } from "./router.js"
@@ -36,7 +36,7 @@ export async function show({ query }, signal) {
   const field = (name, label, hint, list) => labelled(label,
     h("input", {
       id: name, name, type: "search", value: state[name], placeholder: hint, maxlength: 200, enterkeyhint: "search", list,
-      oninput: event => { state[name] = event.target.value; later(name) }
+      ...typing(event => { state[name] = event.target.value; later(name) })
     }))
   const sort = h("select", { name: "sort", onchange: () => { state.sort = sort.value; begin() } },
     [["", t.best], ["name", t.name], ["price", t.price], ["distance", t.byDistance]].map(([value, label]) =>
@@ -140,9 +140,7 @@ export async function show({ query }, signal) {
   function clear() {
     Object.assign(state, { what: "", where: "", near: "", sort: "" })
     form.reset()
-    for (const name of ["what", "where"]) form.elements[name].value = ""
-    sort.value = ""
-    begin()
+    showNear()
     form.elements.what.focus()
   }
 
