@@ -77,5 +77,19 @@ import Testing
           responses?[status] != nil, "\(route.method.rawValue) \(route.template) \(status)")
       }
     }
+    for name in ["TooMany", "Unavailable", "CouchTooMany", "CouchUnavailable"] {
+      let answer = contract.document["components"]?["responses"]?[name]
+      #expect(answer?["headers"]?["Retry-After"] != nil, "\(name)")
+    }
+  }
+
+  @Test func everyParameterOfTheServersOwnRoutesIsDescribed() async throws {
+    let contract = try Contract.shared.get()
+    for route in try await APIFixture.service().routes where route.template.hasPrefix("/v1/") {
+      let parameters = contract.operation(route.method, route.template)?["parameters"]?.array ?? []
+      for parameter in parameters.map(contract.resolve) where parameter["description"] == nil {
+        Issue.record("\(route.method.rawValue) \(route.template) \(parameter["name"] ?? .null)")
+      }
+    }
   }
 }
