@@ -29,30 +29,21 @@ enum LineMerge {
   private static func merge(
     _ base: [Int], _ theirs: [Int], _ left: [LineHunk], _ mine: [Int], _ right: [LineHunk]
   ) -> [Int]? {
+    let hunks = left.map { ($0, theirs[$0.side]) } + right.map { ($0, mine[$0.side]) }
     var output: [Int] = []
-    var (next, l, r) = (0, 0, 0)
-    while l < left.count || r < right.count {
-      let leftHunk = l < left.count ? left[l] : nil
-      let rightHunk = r < right.count ? right[r] : nil
-      if let leftHunk, let rightHunk, leftHunk.touches(rightHunk) {
-        guard leftHunk.base == rightHunk.base, theirs[leftHunk.side] == mine[rightHunk.side]
-        else { return nil }
-        output += base[next..<leftHunk.base.lowerBound]
-        output += theirs[leftHunk.side]
-        next = leftHunk.base.upperBound
-        (l, r) = (l + 1, r + 1)
+    var next = 0
+    var last: (hunk: LineHunk, lines: ArraySlice<Int>)?
+    for (hunk, lines) in hunks.sorted(by: { $0.0.base.lowerBound < $1.0.base.lowerBound }) {
+      // Hunks of one side never touch.
+      if let last, last.hunk.touches(hunk) {
+        guard last.hunk.base == hunk.base, last.lines == lines else { return nil }
         continue
       }
-      let isLeft =
-        rightHunk.map { (leftHunk?.base.lowerBound ?? .max) < $0.base.lowerBound } ?? true
-      guard let hunk = isLeft ? leftHunk : rightHunk else { break }
-      output += base[next..<hunk.base.lowerBound]
-      output += (isLeft ? theirs : mine)[hunk.side]
+      output += base[next..<hunk.base.lowerBound] + lines
       next = hunk.base.upperBound
-      if isLeft { l += 1 } else { r += 1 }
+      last = (hunk, lines)
     }
-    output += base[next...]
-    return output
+    return output + base[next...]
   }
 }
 

@@ -225,11 +225,9 @@ final class DataDirectory: Sendable {
       let fields = line.split(separator: UInt8(ascii: " "))
       guard fields.count > 2 else { continue }
       let point = unescaped(fields[1])
-      let isAbove =
-        point == [UInt8(ascii: "/")] || path.utf8.elementsEqual(point)
-        || (path.utf8.starts(with: point)
-          && path.utf8.dropFirst(point.count).first == UInt8(ascii: "/"))
-      guard isAbove, point.count >= best?.length ?? 0 else { continue }
+      let above = point == [UInt8(ascii: "/")] ? point : point + [UInt8(ascii: "/")]
+      guard (path + "/").utf8.starts(with: above), point.count >= best?.length ?? 0
+      else { continue }
       best = (point.count, String(decoding: fields[2], as: UTF8.self))
     }
     return best?.type

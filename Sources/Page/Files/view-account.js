@@ -29,16 +29,9 @@ export async function show(_, signal) {
   }
 }
 
-function lead({ kind, state }) {
-  if (state === "ended") return t.endedLong
-  return kind === "user" ? t.everyDevice
-    : t.guestText
-}
+const lead = ({ kind, state }) => state === "ended" ? t.endedLong : kind === "user" ? t.everyDevice : t.guestText
 
-function keeping({ state, keptUntil }) {
-  if (state !== "active" || !keptUntil) return null
-  return h("p.muted", t.keptBefore(time(keptUntil)))
-}
+const keeping = ({ state, keptUntil }) => state === "active" && keptUntil ? h("p.muted", t.keptBefore(time(keptUntil))) : null
 
 function entries({ state, kind }) {
   if (kind === "user") return state === "ended" ? h("div.row", h("a.button.main", { href: "/log-in" }, t.logInAgain)) : null
@@ -87,14 +80,11 @@ function naming({ username, displayName }) {
   const name = h("input", { id: "display-name", value: displayName ?? "", maxlength: 64, "aria-describedby": "display-hint" })
   return h("section.panel.stack", h("h2", t.nameForOthers),
     displayName ? null : h("p.note", t.chooseName),
-    h("form.form", { onsubmit: () => {
-      attempt(async () => {
-        await client.setDisplayName(name.value.trim() || null)
-        toast(t.othersSee)
-        await render()
-      })
-    } }, labelled(t.name, name,
-      h("p.hint", { id: "display-hint" }, t.digits)),
+    h("form.form", { onsubmit: () => attempt(async () => {
+      await client.setDisplayName(name.value.trim() || null)
+      toast(t.othersSee)
+      await render()
+    }) }, labelled(t.name, name, h("p.hint", { id: "display-hint" }, t.digits)),
     h("div.row", h("button", t.saveName))),
     h("p.muted.small", t.invitedBy(h("code", username))))
 }
@@ -102,13 +92,11 @@ function naming({ username, displayName }) {
 function password() {
   const old = h("input", { id: "old", type: "password", required: true, autocomplete: "current-password" })
   const next = h("input", { id: "new", type: "password", required: true, autocomplete: "new-password" })
-  return h("section.panel", h("h2", t.changePassword), h("form.form", { onsubmit: () => {
-    attempt(async () => {
-      await client.changePassword({ currentPassword: old.value, password: next.value })
-      old.value = next.value = ""
-      toast(t.passwordChanged)
-    })
-  } }, h("input.unseen", { autocomplete: "username", value: client.session.username, readonly: true, tabindex: "-1", "aria-hidden": "true" }),
+  return h("section.panel", h("h2", t.changePassword), h("form.form", { onsubmit: () => attempt(async () => {
+    await client.changePassword({ currentPassword: old.value, password: next.value })
+    old.value = next.value = ""
+    toast(t.passwordChanged)
+  }) }, h("input.unseen", { autocomplete: "username", value: client.session.username, readonly: true, tabindex: "-1", "aria-hidden": "true" }),
   labelled(t.oldPassword, old), labelled(t.newPassword, next), h("div.row", h("button", t.changeIt))))
 }
 

@@ -75,13 +75,11 @@ function ticket(list) {
 function maker() {
   const title = h("input", { id: "new-title", name: "title", required: true, maxlength: 200, autocomplete: "off", placeholder: t.tripName })
   return h("form.finder", {
-    "aria-label": t.newListName, onsubmit: () => {
+    "aria-label": t.newListName, onsubmit: () => attempt(async () => {
       const text = title.value.trim()
       if (!text) return title.focus()
-      attempt(async () => {
-        const entry = await client.makeList({ title: text })
-        await go(`/lists/${segment(entry.list)}`)
-      })
-    }
+      const entry = await client.makeList({ title: text })
+      await go(`/lists/${segment(entry.list)}`)
+    })
   }, h("div.wide", h("label", { for: "new-title" }, t.newListName), title), h("button.main", t.make))
 }

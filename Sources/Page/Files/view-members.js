@@ -122,20 +122,15 @@ export async function show({ id }, signal) {
     }
   }
 
-  function ending(list) {
-    if (list.role === "owner") {
-      return [h("h2", t.endList), h("p.muted", t.endText),
-        h("p.section", h("button.danger", { onclick: () => attempt(async () => {
-          if (!await ask({ title: t.endAsk(list.title), text: t.noReturn, yes: t.endForAll, danger: true })) return
-          await client.endList(list.id)
-          await go("/lists")
-        }) }, t.endList))]
-    }
-    return [h("button.danger", { onclick: () => attempt(async () => {
-      if (!await ask({ title: t.leaveAsk(list.title), text: t.leaveText, yes: t.leave, danger: true })) return
-      await client.leaveList(list.id)
+  function ending({ id, role, title }) {
+    const isOwner = role === "owner"
+    const question = isOwner ? { title: t.endAsk(title), text: t.noReturn, yes: t.endForAll } : { title: t.leaveAsk(title), text: t.leaveText, yes: t.leave }
+    const button = h("button.danger", { onclick: () => attempt(async () => {
+      if (!await ask({ ...question, danger: true })) return
+      await (isOwner ? client.endList(id) : client.leaveList(id))
       await go("/lists")
-    }) }, t.leaveList)]
+    }) }, isOwner ? t.endList : t.leaveList)
+    return isOwner ? [h("h2", t.endList), h("p.muted", t.endText), h("p.section", button)] : [button]
   }
 
   follow(["lists"], signal, renew)
