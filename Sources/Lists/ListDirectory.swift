@@ -84,14 +84,6 @@ package struct ListDirectory: Sendable {
     }
   }
 
-  /// The lists that have a record with a prefix: those whose stores do not contain their present members yet, or those
-  /// that have ended. The id of a record says enough, also of one that can't be read.
-  func lists(noted prefix: String, limit: Int) async throws -> [AccountID] {
-    try await read(orAbsent: []) { view in
-      try view.localIDs(ListKeys.range(prefix), atMost: limit, ListKeys.last)
-    }
-  }
-
   /// Reads the system store. Returns `absent` when it does not exist yet.
   func read<Value: Sendable>(
     orAbsent absent: Value, _ query: @escaping StoreQuery<Value>
@@ -181,12 +173,9 @@ package struct ListDirectory: Sendable {
 
   /// - Throws: `integrity` for a record that is not valid JSON.
   static func root(of note: LocalDocument) throws -> JSONNode {
-    do { return try ParsedJSON(note.body, limits: .small).root } catch { throw unreadable() }
-  }
-
-  /// - Parameter detail: what of it, for the log.
-  static func unreadable(_ detail: String = "") -> ServiceError {
-    ServiceError(.integrity, "A list can't be read", detail: detail)
+    do { return try ParsedJSON(note.body, limits: .small).root } catch {
+      throw ServiceError(.integrity, "A list can't be read")
+    }
   }
 }
 

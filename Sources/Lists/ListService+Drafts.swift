@@ -157,8 +157,8 @@ extension ListService {
 
   /// Removes the drafts that a crash or a failure left behind.
   /// - Returns: the failures.
-  func removeEndedDrafts() async -> [any Error] {
-    await finishEach(in: ListKeys.range(ListKeys.endedDraftsPrefix)) { note, author in
+  func removeEndedDrafts() async throws -> [any Error] {
+    try await finishEach(in: ListKeys.range(ListKeys.endedDraftsPrefix)) { note, author in
       // An author who has joined again keeps the remaining drafts.
       guard let list = try await directory.record(note)?["list"]?.string.flatMap(AccountID.init),
         try await directory.role(of: author, in: list) == nil

@@ -96,8 +96,8 @@ extension ListService {
   /// Removes the drafts that were published but not removed before the service stopped. Runs at every start.
   /// - Parameter limit: if other processes publish, too: a publication that began later is left alone.
   /// - Returns: the failures.
-  func finishPublications(begunBefore limit: Timestamp?) async -> [any Error] {
-    await finishEach(in: ListKeys.range(ListKeys.publishingPrefix)) { note, author in
+  func finishPublications(begunBefore limit: Timestamp?) async throws -> [any Error] {
+    try await finishEach(in: ListKeys.range(ListKeys.publishingPrefix)) { note, author in
       guard let root = try await directory.record(note),
         limit.map({ Int64(root["at"]?.int ?? 0) < $0.milliseconds }) ?? true,
         let list = root["list"]?.string.flatMap(AccountID.init),

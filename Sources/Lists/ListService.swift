@@ -221,7 +221,7 @@ package struct ListService: Sendable {
     tell(ended.members)
     for store in ended.stores { try await accounts.erase(store: store) }
     // ``catchUp()`` removes what is left after a failure.
-    if !ended.isDone { _ = await removeRests() }
+    if !ended.isDone { _ = try? await removeRests() }
     // ``catchUp()`` removes the other members' drafts: the owner, who makes this request, can't limit their number.
     try? await removeDrafts(on: id, of: account, as: context)
   }
@@ -273,9 +273,6 @@ package struct ListService: Sendable {
 
   // MARK: Writing the members to the list's own store
 
-  /// The most lists that one read of ``finish()`` returns, not counting those tried before.
-  private static let atOnce = 100
-
   /// Writes a list's members to its store and its document, and removes the record that this is still to do. A failure is
   /// made up for within half a minute, or at the next start.
   ///
@@ -325,10 +322,13 @@ package struct ListService: Sendable {
   /// that were published or whose list was deleted. Runs at every start. A step that damage ends stops no other.
   /// - Parameter limit: if other processes publish drafts, too: a publication that began later is left alone.
   /// - Returns: the failures. The next start tries them again.
+  /// - Throws: the system store's errors.
   package func finish(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
-    try await failures(of: showStaleLists)
-      + finishPublications(begunBefore: limit) + endOwnerless() + removeRests()
-      + removeEndedDrafts()
+    let shown = try await finishEach(in: ListKeys.range(ListKeys.stalePrefix)) { _, list in
+      try await write(membersOf: list, isThorough: true)
+    }
+    return try await shown + finishPublications(begunBefore: limit) + endOwnerless()
+      + removeRests() + removeEndedDrafts()
   }
 
   /// The part of ``finish()`` that may run at any time: after the command line has deleted an account, or after a
@@ -340,8 +340,8 @@ package struct ListService: Sendable {
 
   /// Removes the records that are left of lists with many members, which have ended, in updates that take little time each.
   /// - Returns: the failures.
-  private func removeRests() async -> [any Error] {
-    await finishEach(in: ListKeys.range(ListKeys.endedPrefix)) { note, list in
+  private func removeRests() async throws -> [any Error] {
+    try await finishEach(in: ListKeys.range(ListKeys.endedPrefix)) { note, list in
       var isDone = false
       while !isDone {
         let now = now()
@@ -353,20 +353,6 @@ package struct ListService: Sendable {
         tell(removed.members)
         isDone = removed.isDone
         try await Slice.giveWay()
-      }
-    }
-  }
-
-  private func showStaleLists() async throws -> [any Error] {
-    var failures: [any Error] = []
-    var tried: Set<AccountID> = []
-    while true {
-      let limit = Self.atOnce + tried.count
-      let lists = try await directory.lists(noted: ListKeys.stalePrefix, limit: limit)
-        .filter { tried.insert($0).inserted }
-      guard !lists.isEmpty else { return failures }
-      for list in lists {
-        do { try await write(membersOf: list, isThorough: true) } catch { failures.append(error) }
       }
     }
   }

@@ -64,9 +64,9 @@ extension ListKeys {
 extension ListService {
   /// Ends the lists that had no owner for long enough.
   /// - Returns: the failures.
-  func endOwnerless() async -> [any Error] {
+  func endOwnerless() async throws -> [any Error] {
     let now = now()
-    return await finishEach(in: ListKeys.ends(until: now)) { note, list in
+    return try await finishEach(in: ListKeys.ends(until: now)) { note, list in
       let ended = try await stores.update(.system, as: .server) { changes in
         let end = try ListDirectory.head(of: list, in: changes.view)?.endsAt
         let isDue = end.map { $0 <= now } ?? false
@@ -82,26 +82,26 @@ extension ListService {
   }
 
   /// Does the work that records of lists stand for, one after the other. Work that fails stops no other.
+  /// - Parameter work: gets a record's id, and the id of the list or account at its end.
   /// - Returns: the failures.
+  /// - Throws: the system store's errors; `ended`.
   func finishEach(
     in range: DocumentRange, _ work: (LocalID, AccountID) async throws -> Void
-  ) async -> [any Error] {
+  ) async throws -> [any Error] {
     var (rest, failures): (DocumentRange, [any Error]) = (range, [])
-    do {
-      while let note = try await directory.first(in: rest) {
-        rest = rest.behind(note.text)
-        guard let list = ListKeys.last(of: note) else { continue }
-        do { try await work(note, list) } catch { failures.append(error) }
-        try await Slice.giveWay()
-      }
-    } catch { failures.append(error) }
+    while let note = try await directory.first(in: rest) {
+      rest = rest.behind(note.text)
+      guard let id = ListKeys.last(of: note) else { continue }
+      do { try await work(note, id) } catch { failures.append(error) }
+      try await Slice.giveWay()
+    }
     return failures
   }
 }
 
 extension ListDirectory {
   /// The first record of a range, whether it can be read or not.
-  fileprivate func first(in range: DocumentRange) async throws -> LocalID? {
+  func first(in range: DocumentRange) async throws -> LocalID? {
     try await read(orAbsent: nil) { view in try view.localIDs(range, atMost: 1) { $0 }.first }
   }
 }
