@@ -1,3 +1,4 @@
+import Glibc
 package import HummingbirdCore
 package import IPAddresses
 package import Logging
@@ -132,15 +133,23 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
       }
     }
     channel.closeFuture.whenComplete { [ledger] _ in ledger.leave(address) }
-    do { try addTurns(to: channel) } catch { return channel.eventLoop.makeFailedFuture(error) }
+    do { try share(channel) } catch { return channel.eventLoop.makeFailedFuture(error) }
     return inner.setup(channel: channel, logger: logger).map {
       Value(inner: $0, channel: channel)
     }
   }
 
-  /// Lets the reads of a connection wait for the turn of its address. A proxy's are many people's and do not wait.
-  private func addTurns(to channel: any Channel) throws {
-    guard let peer = channel.remoteAddress?.ipAddress, !isProxy(peer) else { return }
+  /// The most bytes that the system keeps of a connection besides those that are on their way: 256 KiB. Else it takes
+  /// megabytes from each, which no account counts, and the event loop copies them before it looks at any other socket.
+  private static var unsentBytes: Int { 256 << 10 }
+
+  /// Lets a connection take no more of the event loop than its share: limits its answers, and lets its reads wait for the
+  /// turn of its address. A proxy's are many people's and do not wait.
+  private func share(_ channel: any Channel) throws {
+    guard let peer = channel.remoteAddress?.ipAddress else { return }
+    try? channel.syncOptions?.setOption(
+      .tcpOption(NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentBytes)
+    guard !isProxy(peer) else { return }
     try channel.pipeline.syncOperations.addHandler(
       ReadTurnHandler(ledger.turns.turns(of: channel.eventLoop), ClientAddress(peer)))
   }
