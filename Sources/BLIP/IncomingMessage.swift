@@ -4,7 +4,7 @@ struct IncomingMessage {
   enum Form {
     case whole
     /// Of a request that is too long, only the properties.
-    case skipped(BLIPProperties)
+    case skipped([String: String])
     /// Of an answer that is passed on part by part, nothing.
     case streamed(hasProperties: Bool)
     /// Of such an answer that is not wanted any more, nothing. It is not acknowledged either.

@@ -194,10 +194,10 @@ import Testing
   }
 
   @Test func propertiesNeedTheirEnds() throws {
-    #expect(try BLIPProperties(parsing: [0x61, 0, 0x62, 0])["a"] == "b")
-    #expect(try BLIPProperties(parsing: [0x61, 0, 0])["a"] == "")
+    #expect(try BLIPMessage.properties(parsing: [0x61, 0, 0x62, 0])["a"] == "b")
+    #expect(try BLIPMessage.properties(parsing: [0x61, 0, 0])["a"] == "")
     for bytes in [[0x61], [0x61, 0], [0x61, 0, 0x62], [0xFF, 0, 0xFF, 0]] as [[UInt8]] {
-      #expect(throws: BLIPError.self) { try BLIPProperties(parsing: bytes[...]) }
+      #expect(throws: BLIPError.self) { try BLIPMessage.properties(parsing: bytes[...]) }
     }
   }
 }

@@ -77,7 +77,7 @@ extension LiteRequest {
   var writes: Bool { profile == "rev" || profile == "setCheckpoint" }
 
   init(_ message: BLIPMessage) {
-    var properties = Dictionary(message.properties.all) { $1 }
+    var properties = message.properties
     self.init(
       properties.removeValue(forKey: "Profile") ?? "", properties, body: message.body,
       isNoReply: message.isNoReply, isTooLong: message.isTooLong)
@@ -86,7 +86,7 @@ extension LiteRequest {
 
 extension LiteReply {
   init(_ message: BLIPMessage) {
-    let properties = Dictionary(message.properties.all) { $1 }
+    let properties = message.properties
     guard message.kind == .error else {
       self.init(properties, body: message.body)
       return
@@ -99,8 +99,8 @@ extension LiteReply {
 
 extension BLIPMessage {
   fileprivate init(_ request: LiteRequest) {
-    var properties: BLIPProperties = ["Profile": request.profile]
-    for (name, value) in request.properties { properties[name] = value }
+    var properties = request.properties
+    properties["Profile"] = request.profile
     self.init(.request, properties, body: request.body, isNoReply: request.isNoReply)
   }
 
@@ -110,9 +110,7 @@ extension BLIPMessage {
         .error, ["Error-Domain": error.domain, "Error-Code": String(error.code)],
         body: Array(error.reason.utf8))
     } else {
-      var properties = BLIPProperties()
-      for (name, value) in reply.properties { properties[name] = value }
-      self.init(.answer, properties, body: reply.body)
+      self.init(.answer, reply.properties, body: reply.body)
     }
   }
 }
