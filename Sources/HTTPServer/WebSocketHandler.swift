@@ -123,6 +123,8 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     guard !isLast else {
       return sent.futureResult.whenComplete { _ in channel.close(promise: nil) }
     }
+    // A read may have been postponed, and the answer is behind what comes first.
+    channel.read()
     channel.eventLoop.scheduleTask(in: closing) { channel.close(promise: nil) }
   }
 
@@ -142,7 +144,7 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     if let event = event as? ChannelEvent, event == .inputClosed {
       isInputClosed = true
       if isClosing, closeData == nil {
-        context.close(mode: .output, promise: nil)
+        context.close(promise: nil)
       } else {
         awaitClosing(context)
       }
