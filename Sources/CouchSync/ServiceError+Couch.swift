@@ -20,8 +20,9 @@ extension ServiceError {
   package var forReplication: ServiceError {
     switch code {
     case .attachmentsUnsupported, .attachmentTooLarge, .invalidAttachment, .badRequest,
-      .invalidRevision, .invalidJSON, .invalidUTF8,
-      .documentTooLarge, .invalidID, .invalidDocument, .revisionCollision, .tooManyLeaves:
+      .invalidRevision, .invalidJSON, .invalidUTF8, .duplicateKey, .tooDeep, .jsonTooLarge,
+      .tooManyMembers, .tooManyValues, .stringTooLong, .numberOutOfRange, .documentTooLarge,
+      .invalidID, .invalidDocument, .revisionCollision, .tooManyLeaves:
       ServiceError(.forbidden, reason, detail: detail)
     default: self
     }
