@@ -68,13 +68,11 @@ struct CouchReplicatorController: Sendable {
 
   /// - Throws: 404 for any other database.
   private static func requireReplicator(_ call: Call) throws {
-    guard try DatabaseName(call.parameter("db")) == .replicator else {
-      throw ServiceError(.missing, "missing")
-    }
+    guard try DatabaseName(call.parameter("db")) == .replicator else { throw ServiceError.missing }
   }
 
   private static func one(_ job: JSONObject?) throws -> Response {
-    guard let job else { throw ServiceError(.missing, "missing") }
+    guard let job else { throw ServiceError.missing }
     return response(.ok, job)
   }
 
@@ -115,7 +113,7 @@ struct CouchReplicatorController: Sendable {
 
   private func answer(_ reply: ReplicationReply) async throws -> Response {
     switch reply {
-    case .absent: throw ServiceError(.missing, "missing")
+    case .absent: throw ServiceError.missing
     case .cancelled(let id): return Self.response(.ok, ["ok": true, "_local_id": .string(id)])
     case .continuous(let id):
       return Self.response(.accepted, ["ok": true, "_local_id": .string(id)])
