@@ -12,6 +12,8 @@ import Testing
     (#"{"hotel_name":"A"}"#, #"{"name":"A"}"#), (#"{"HOTELNAME":"A"}"#, #"{"name":"A"}"#),
     (#"{"title":"A"}"#, #"{"name":"A"}"#),
     (#"{"title":"A\u0000 B\nC"}"#, #"{"name":"A B C"}"#),
+    (#"{"id":1,"name":"A\nB"}"#, #"{"name":"A B"}"#),
+    (#"{"name":"\u200b","title":"A"}"#, #"{"name":"A"}"#),
     (#"{"name":"A","title":"Paris"}"#, #"{"name":"A","title":"Paris"}"#),
     (#"{"name":{"fr":"A","en":"B"}}"#, #"{"name":"B"}"#),
     (#"{"displayName":{"text":"A","languageCode":"fr"}}"#, #"{"name":"A"}"#),

@@ -111,7 +111,7 @@ extension String {
   /// The text without white space around it.
   var trimmed: String {
     func isSpace(_ scalar: Unicode.Scalar) -> Bool {
-      scalar.properties.isWhitespace || scalar.value == 0xFEFF || scalar.value == 0
+      scalar.properties.isWhitespace || [0xFEFF, 0x200B, 0x2060, 0].contains(scalar.value)
     }
     let scalars = unicodeScalars
     guard let first = scalars.firstIndex(where: { !isSpace($0) }),

@@ -13,9 +13,9 @@ enum DocumentedForm {
         hasID = true
       case "type": guard member.value.stringEquals("hotel") else { return false }
       case "name":
-        guard let text = member.value.string, isPlain(text), !text.trimmed.isEmpty else {
-          return false
-        }
+        guard let text = member.value.string, isPlain(text), !text.trimmed.isEmpty,
+          !text.utf8.contains(where: { $0 < 0x20 })
+        else { return false }
         hasName = true
       case "title", "description", "address", "city", "state", "country", "phone", "url", "email",
         "postcode":
