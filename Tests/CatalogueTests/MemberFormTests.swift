@@ -56,6 +56,10 @@ import Testing
       #"{"amenities":["wifi","Pets allowed"],"hasWifi":true}"#
     ),
     (
+      #"{"name":"A","wifi":"WAHR","pool":"FALSCH","spa":"VERDADERO","bar":"FAUX","gym":"ИСТИНА"}"#,
+      #"{"amenities":["wifi","spa","gym"]}"#
+    ),
+    (
       #"{"name":"A","amenities.0.id":1,"amenities.0.name":"Spa","amenities[1]":"Bar"}"#,
       #"{"amenities":["Spa","Bar"],"amenities.0.id":1}"#
     ),

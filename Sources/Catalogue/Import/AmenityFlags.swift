@@ -51,7 +51,7 @@ enum AmenityFlags {
     case .number(let number): number.text == "1" ? true : number.text == "0" ? false : nil
     case .string(let text):
       // Longer ones are none, and each row has many texts.
-      text.utf8.count > 8 ? nil : flags[text.lowercased()]
+      text.utf8.count > 12 ? nil : flags[text.lowercased()]
     default: nil
     }
   }
