@@ -181,14 +181,18 @@ struct ObjectOutline {
       rows.groups = groups
       return rows
     }
-    guard equal.count == 1 || best.rank.kind == .nothing else {
+    // Maps of hotels may have maps of their rooms.
+    let outer = equal.first { one in
+      equal.allSatisfy { $0.rows.path.starts(with: one.rows.path) }
+    }
+    guard let chosen = outer ?? (best.rank.kind == .nothing ? best : nil) else {
       let names = equal.prefix(5).map { $0.rows.path.joined(separator: ".") }
       throw CatalogueError(
         .malformed,
         "The file has several lists that may be the hotels: \(names.joined(separator: ", ")). "
           + "Keep one, or name it hotels.")
     }
-    var rows = best.rows
+    var rows = chosen.rows
     rows.header = header
     return rows
   }
