@@ -17,6 +17,15 @@ enum NamedValues {
     return object.isEmpty ? values.first?.object : object
   }
 
+  /// The object that a list of names with their values means, if one of them is a hotel's: `data` of Collection+JSON.
+  /// <https://github.com/collection-json/spec>
+  static func pairs(_ value: JSONValue) -> JSONObject? {
+    guard let values = value.array, !values.isEmpty,
+      values.allSatisfy({ $0["name"]?.string != nil && $0["value"] != nil })
+    else { return nil }
+    return object(value).flatMap { WrappedRow.hasName($0) ? $0 : nil }
+  }
+
   /// The value that a text means if it is an object in JSON, or as Python or another program prints it; else the text.
   /// - Parameter isText: whether the value is a text for people, which may have a word with brackets behind it.
   static func read(_ value: JSONValue, isText: Bool) -> JSONValue {

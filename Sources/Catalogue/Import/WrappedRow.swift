@@ -35,8 +35,9 @@ struct WrappedRow {
   private static func joined(_ row: JSONObject) -> JSONObject {
     if let joined = joinedParts(row) ?? GeocoderRow.plain(row) ?? translated(row) { return joined }
     let content = row["content"]?.object
-    let name = content?["component"]?.string == nil ? "poi" : "content"
-    guard let inner = row[name]?.object else { return row }
+    let pairs = row["data"].flatMap(NamedValues.pairs)
+    let name = pairs != nil ? "data" : content?["component"]?.string == nil ? "poi" : "content"
+    guard let inner = pairs ?? row[name]?.object else { return row }
     var joined = row
     joined[name] = nil
     for (name, value) in inner.members where joined[name] == nil { joined.append(name, value) }
