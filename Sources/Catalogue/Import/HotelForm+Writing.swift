@@ -64,7 +64,7 @@ extension HotelForm {
       for new in here { append(new) }
       if used.has(name) {
         let rest = rest(of: name, value, used)
-        if HotelAliases.isContainer(name), !rest.isEmpty {
+        if HotelAliases.isContainer(name), !rest.isEmpty, name.utf8.first != UInt8(ascii: "_") {
           hotel.append(name, value)
           columns.append(Column(name: name, outcome: .kept))
         } else {
