@@ -48,6 +48,17 @@ import Testing
       for search in table.cases {
         try Table.check(try await fixture.catalogue.search(Table.query(search)), search)
       }
+      for place in try await fixture.catalogue.places(beginning: "", limit: 50).places {
+        // An address may name the place, too.
+        let found = try await fixture.catalogue.search(HotelQuery(location: place.name)).total
+        #expect(found ?? 0 >= place.hotels, "\(place.name)")
+        for end in place.name.indices {
+          let typed = String(place.name[...end])
+          let names = try await fixture.catalogue.places(beginning: typed, limit: 50).places
+            .map(\.name)
+          #expect(names.contains(place.name), "\(typed) for \(place.name)")
+        }
+      }
     }
   }
 
