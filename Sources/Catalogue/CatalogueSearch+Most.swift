@@ -99,7 +99,9 @@ extension CatalogueSearch {
 
   /// The hotels that match the largest number of expressions, in the catalogue's order.
   private func withMost(of expressions: [String], atLeast least: Int) throws -> [Int64] {
-    let list = "[" + expressions.map { "\"" + Self.escaped($0) + "\"" }.joined(separator: ",") + "]"
+    // An expression has no control character and no backslash.
+    let texts = expressions.map { MatchExpression.escaped($0, by: UInt8(ascii: "\\")) }
+    let list = "[" + texts.map { "\"\($0)\"" }.joined(separator: ",") + "]"
     return try connection.statement(
       """
       WITH counted AS MATERIALIZED (
@@ -112,13 +114,5 @@ extension CatalogueSearch {
       ORDER BY seq LIMIT ?2
       """
     ).all(.text(list), .integer(Self.mostOrdered), .integer(least)) { row in row.int64(0) }
-  }
-
-  /// An expression within a JSON string. It has no control character and no backslash.
-  private static func escaped(_ expression: String) -> String {
-    String(
-      decoding: expression.utf8.flatMap { byte in
-        byte == UInt8(ascii: "\"") ? [UInt8(ascii: "\\"), byte] : [byte]
-      }, as: UTF8.self)
   }
 }

@@ -46,12 +46,8 @@ enum IndexedText {
   private static func joined(_ parts: [FoldedText.Part]) -> [String] {
     guard parts.count > 1 else { return [] }
     return parts.indices.flatMap { first -> [String] in
-      let last = min(first + mostJoined, parts.count)
-      guard last - first > 1 else { return [] }
-      return (first + 2...last).compactMap { end in
-        let some = parts[first..<end]
-        return hasOnlyWords(some) ? some.map(\.text).joined() : nil
-      }
+      (2...mostJoined).map { parts[first...].prefix($0) }.enumerated()
+        .filter { $1.count == $0 + 2 && hasOnlyWords($1) }.map { $1.map(\.text).joined() }
     }
   }
 

@@ -1,3 +1,5 @@
+import Text
+
 /// Cyrillic and Greek words in Latin letters, so that people without these keyboards find them: `berezka` for `Берёзка`.
 ///
 /// The words are folded (`FoldedText`), so they have no marks: й is и, ї is і. Devices get the table with the names of places
@@ -11,28 +13,14 @@ enum LatinLetters {
     љlj њnj ћc џdz αa βv γg δd εe ζz ηi θth ιi κk λl μm νn ξx οo πp ρr σs τt υy φf χch ψps ωo
     """
 
-  private static let table: [Unicode.Scalar: String] = {
-    var table: [Unicode.Scalar: String] = [:]
-    for pair in pairs.split(separator: " ") {
-      guard let letter = pair.unicodeScalars.first else { continue }
-      table[letter] = String(pair.dropFirst())
-    }
-    return table
-  }()
+  private static let table = FoldedText.table(of: pairs)
 
   /// The word in Latin letters; nil if it has none to replace, or others.
   static func word(_ word: String) -> String? {
-    guard let first = word.unicodeScalars.first, table[first] != nil else { return nil }
-    var latin = ""
-    for scalar in word.unicodeScalars {
-      if let letters = table[scalar] {
-        latin += letters
-      } else if scalar.isASCII {
-        latin.unicodeScalars.append(scalar)
-      } else {
-        return nil
-      }
-    }
-    return latin.replacing("oy", with: "ou")
+    let letters = word.unicodeScalars
+    guard let first = letters.first, table[first] != nil,
+      letters.allSatisfy({ $0.isASCII || table[$0] != nil })
+    else { return nil }
+    return letters.map { table[$0] ?? String($0) }.joined().replacing("oy", with: "ou")
   }
 }

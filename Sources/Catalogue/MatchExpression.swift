@@ -29,12 +29,12 @@ enum MatchExpression: Equatable {
   }
 
   private static func quoted(_ text: String) -> String {
-    var output: [UInt8] = [UInt8(ascii: "\"")]
-    for byte in text.utf8 {
-      if byte == UInt8(ascii: "\"") { output.append(byte) }
-      output.append(byte)
-    }
-    output.append(UInt8(ascii: "\""))
-    return String(decoding: output, as: UTF8.self)
+    "\"" + escaped(text, by: UInt8(ascii: "\"")) + "\""
+  }
+
+  /// A text with a sign before each quote.
+  static func escaped(_ text: String, by sign: UInt8) -> String {
+    let bytes = text.utf8.flatMap { $0 == UInt8(ascii: "\"") ? [sign, $0] : [$0] }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -61,10 +61,7 @@ enum Price {
 
   /// Marks between digits. Spaces separate only thousands.
   private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar {
-    case ".", ",", "'", "\u{2019}", "\u{66B}", "\u{66C}", "\u{FF0C}", "\u{FF0E}": true
-    default: isSpace(scalar)
-    }
+    ".,'\u{2019}\u{66B}\u{66C}\u{FF0C}\u{FF0E}".unicodeScalars.contains(scalar) || isSpace(scalar)
   }
 
   private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
@@ -93,12 +90,9 @@ enum Price {
   private static func isDecimal(
     _ last: Unicode.Scalar, _ separators: [Unicode.Scalar], _ groups: [[UInt8]]
   ) -> Bool {
-    switch last {
-    case ".", ",", "\u{66B}", "\u{FF0C}", "\u{FF0E}": break
-    default: return false
-    }
     let others = separators.dropLast()
-    guard !others.contains(last) else { return false }
+    guard ".,\u{66B}\u{FF0C}\u{FF0E}".unicodeScalars.contains(last), !others.contains(last)
+    else { return false }
     guard groups[groups.count - 1].count == 3 else { return true }
     // `1.250` is a thousand and more in most spellings, `0.250` and `1,234.500` are not.
     return !others.isEmpty || groups[0].first == UInt8(ascii: "0") || groups[0].count > 3

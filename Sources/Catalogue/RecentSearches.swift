@@ -56,10 +56,9 @@ extension HotelQuery {
   /// Whether the texts are equal byte for byte. Equal strings may be spelt with other code points, which are other
   /// words to a search.
   fileprivate func hasBytes(of other: HotelQuery) -> Bool {
-    func isSame(_ text: String?, _ other: String?) -> Bool {
-      guard let text, let other else { return text == nil && other == nil }
-      return text.equalsBytes(of: other)
+    func bytes(_ query: HotelQuery) -> [[UInt8]?] {
+      [query.description, query.location].map { $0.map { Array($0.utf8) } }
     }
-    return isSame(description, other.description) && isSame(location, other.location)
+    return bytes(self) == bytes(other)
   }
 }

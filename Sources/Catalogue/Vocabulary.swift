@@ -205,11 +205,8 @@ struct Vocabulary {
   /// What may be the plural of a word, and the word of which it may be one. What has less than three letters is none: `IV` is
   /// not that of `Ives`.
   static func numbers(of word: String) -> [String] {
-    var found = [word + "s", word + "es"]
-    if word.hasSuffix("y") { found.append(word.dropLast() + "ies") }
-    if word.hasSuffix("ies") { found.append(word.dropLast(3) + "y") }
-    if word.hasSuffix("es") { found.append(String(word.dropLast(2))) }
-    if word.hasSuffix("s") { found.append(String(word.dropLast())) }
-    return found.filter { $0.utf8.count > 2 }
+    let endings = [("", "s"), ("", "es"), ("y", "ies"), ("ies", "y"), ("es", ""), ("s", "")]
+    return endings.filter { word.hasSuffix($0.0) }.map { word.dropLast($0.0.count) + $0.1 }
+      .filter { $0.utf8.count > 2 }
   }
 }

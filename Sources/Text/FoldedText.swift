@@ -73,15 +73,15 @@ package struct FoldedText: Sendable, Equatable {
     """
 
   /// The same by letter.
-  static let letters: [Unicode.Scalar: String] = {
-    var letters: [Unicode.Scalar: String] = [:]
-    for pair in letterPairs.split(whereSeparator: \.isWhitespace) {
-      if let letter = pair.unicodeScalars.first {
-        letters[letter] = String(pair.unicodeScalars.dropFirst())
-      }
+  static let letters = table(of: letterPairs)
+
+  /// What stands for each letter: pairs have a letter, and after it what stands for it.
+  package static func table(of pairs: String) -> [Unicode.Scalar: String] {
+    pairs.split(whereSeparator: \.isWhitespace).reduce(into: [:]) { letters, pair in
+      guard let letter = pair.unicodeScalars.first else { return }
+      letters[letter] = String(pair.unicodeScalars.dropFirst())
     }
-    return letters
-  }()
+  }
 
   private static func folded(_ text: String, _ spelling: Spelling) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
