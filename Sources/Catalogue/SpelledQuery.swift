@@ -183,8 +183,10 @@ struct SpelledQuery {
   }
 
   /// The text as hotels write it.
-  var text: String {
-    let phone = rest.allSatisfy(Self.isOfPhone) ? Self.phones(in: rest).first : nil
+  /// - Parameter isAboutPlace: whether numbers are of addresses, and not a phone's.
+  func text(isAboutPlace: Bool) -> String {
+    let phone =
+      !isAboutPlace && rest.allSatisfy(Self.isOfPhone) ? Self.phones(in: rest).first : nil
     return phone ?? Self.spelled(rest, by: Self.spelling)
   }
 

@@ -100,7 +100,7 @@ struct WordQuery {
       let spelled =
         hasWords || asked.isEmpty ? rest : SpelledQuery(asked.text, keepsPrice: keepsPrice)
       guard asked.isEmpty || !spelled.isEmpty, !hasOthers || !spelled.saysNothing else { continue }
-      let text = spelled.text
+      let text = spelled.text(isAboutPlace: isAboutPlace)
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms

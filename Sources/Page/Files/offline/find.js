@@ -111,7 +111,7 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
     }).sort((one, other) => one.name.localeCompare(other.name, "en") || one.rank - other.rank || other.score - one.score).map(it => it.hotel)
   })
   for (const [at, text] of texts.entries()) {
-    const some = wanted(text, meanings, keepsSaid)
+    const some = wanted(text, meanings, keepsSaid, at)
     if (!some[0] && text.trim()) return { hotels: [] }
     // "hotel" in Paris means all in Paris, "no pets" all that take none, and "under 100 €" all that cost less.
     if (counts(text, keepsSaid) || !isRefused && !says[0] && !texts.some(text => counts(text, keepsSaid))) all.push(...some.map(word => ({ ...complete(word, hotels), at })))

@@ -183,10 +183,10 @@ function phraseOf(term) {
  * `own` is the word itself; a term of several parts has none. `key` is the term without spaces.
  * @returns {{forms: string[], own?: string, key?: string, offers?: [string, string[]][]}[]}
  */
-export function wanted(text, meanings, keepsSaid) {
+export function wanted(text, meanings, keepsSaid, isAboutPlace) {
   const free = unsaid(text, keepsSaid)
   text = terms(free)[0] ? free : text
-  text = !/[^\d +()./–-]/.test(text) && phones(text)[0] || rewritten(text, 6)
+  text = !isAboutPlace && !/[^\d +()./–-]/.test(text) && phones(text)[0] || rewritten(text, 6)
   const plain = terms(text), expanded = terms(text, true), end = plain.at(-1)
   const isOpen = end?.term.endsWith(end.at(-1))
   const last = ({ term }) => isOpen && term?.term === end.term && !(term[1] && /^\w$/.test(term.at(-1))) ? "" : " "
