@@ -91,10 +91,8 @@ function onLists(known, hotel, renew) {
 /** Puts the hotel on a list as a draft. */
 function draftForm(known, hotel) {
   const select = h("select", { id: "to-list", name: "list" }, known.map(({ list }) => h("option", { value: list.id }, list.title)))
-  return h("details", h("summary", t.forYou), h("form.stack", { onsubmit: () => {
-    attempt(async () => {
-      await client.bookmark(hotel, { list: select.value, draft: true })
-      toast(t.draftOn(known.find(({ list }) => list.id === select.value).list.title))
-    })
-  } }, labelled(t.list, select), h("button", t.putDraft)))
+  return h("details", h("summary", t.forYou), h("form.stack", { onsubmit: () => attempt(async () => {
+    await client.bookmark(hotel, { list: select.value, draft: true })
+    toast(t.draftOn(known.find(({ list }) => list.id === select.value).list.title))
+  }) }, labelled(t.list, select), h("button", t.putDraft)))
 }

@@ -57,10 +57,8 @@ export async function show(_, signal) {
     const key = typeof entry.body.markdown === "string" ? "markdown" : "title"
     const field = h(key === "title" ? "input" : "textarea", { id: "changed", value: entry.body[key] })
     const end = async () => { editing = false; await renew(await client.outbox()) }
-    refill(item, h("form.stack.what", { onsubmit: () => {
-      attempt(async () => { await client.change(entry.id, { ...entry.body, [key]: field.value }); await end() })
-    } }, labelled(t.sendInstead, field),
-    h("div.row", h("button.main", t.send), h("button", { onclick: end }, t.cancel))))
+    refill(item, h("form.stack.what", { onsubmit: () => attempt(async () => { await client.change(entry.id, { ...entry.body, [key]: field.value }); await end() }) },
+      labelled(t.sendInstead, field), h("div.row", h("button.main", t.send), h("button", { onclick: end }, t.cancel))))
     field.focus()
   }
 
