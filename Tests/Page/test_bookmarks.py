@@ -57,8 +57,11 @@ def test_hundreds_of_bookmarks_are_found_and_sorted_and_few_are_in_the_page(brow
     page.says("No bookmark has that")
     page.press("Show all")
     page.until(lambda: page.bookmarked()[0] == "Écluse 0")
+    # Paper has all of them, and nothing to fill in.
     page.driver.execute_cdp_cmd("Page.printToPDF", {"pageRanges": "1"})
     assert len(page.bookmarked()) == 300
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert page.read(".tools") == []
 
 
 def test_a_note_that_is_typed_stays_until_it_is_kept_or_given_up(browser, server):
