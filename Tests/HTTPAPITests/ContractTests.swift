@@ -40,6 +40,13 @@ import Testing
     #expect(names.count == (try Contract.shared.get().operations.count))
   }
 
+  /// A client in Go makes an `X` by a function `NewX`.
+  @Test func noSchemaHasTheNameOfAnothersConstructor() throws {
+    let schemas = try Contract.shared.get().document["components"]?["schemas"]?.object?.members
+    let names = Set((schemas ?? []).map { $0.name })
+    #expect(names.filter { names.contains("New" + $0) } == [])
+  }
+
   @Test func everyReferenceLeadsSomewhere() throws {
     let contract = try Contract.shared.get()
     func references(in value: JSONValue) -> [JSONValue] {
