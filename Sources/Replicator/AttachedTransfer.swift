@@ -105,7 +105,7 @@ struct AttachedTransfer: Sendable {
       request.headers.add(name: "content-type", value: type)
       request.body = .stream(
         CheckedBody(
-          answer.body, boundary: boundary, of: revision, from: source, within: pace),
+          body: answer.body, boundary: boundary, revision: revision, peer: source, limits: pace),
         length: length.map { .known($0) } ?? .unknown)
     } else {
       let bytes: [UInt8]
@@ -186,19 +186,11 @@ struct CheckedBody: AsyncSequence, Sendable {
   /// The longest head of the document's part, in bytes.
   fileprivate static let maximumHead = 16 << 10
 
-  private let body: HTTPClientResponse.Body
-  private let boundary: String
-  private let revision: MissingRevision
-  private let peer: ReplicationPeer
-  private let limits: PeerPace.Limits
-
-  init(
-    _ body: HTTPClientResponse.Body, boundary: String, of revision: MissingRevision,
-    from peer: ReplicationPeer, within limits: PeerPace.Limits
-  ) {
-    (self.body, self.boundary, self.revision, self.peer) = (body, boundary, revision, peer)
-    self.limits = limits
-  }
+  let body: HTTPClientResponse.Body
+  let boundary: String
+  let revision: MissingRevision
+  let peer: ReplicationPeer
+  let limits: PeerPace.Limits
 
   func makeAsyncIterator() -> Iterator {
     Iterator(
@@ -211,16 +203,8 @@ struct CheckedBody: AsyncSequence, Sendable {
     fileprivate let boundary: String
     fileprivate let revision: MissingRevision
     fileprivate let peer: ReplicationPeer
-    private var isChecked = false
-    private var pace: PeerPace
-
-    fileprivate init(
-      rest: HTTPClientResponse.Body.AsyncIterator, boundary: String, revision: MissingRevision,
-      peer: ReplicationPeer, pace: PeerPace
-    ) {
-      (self.rest, self.boundary, self.revision, self.peer) = (rest, boundary, revision, peer)
-      self.pace = pace
-    }
+    fileprivate var isChecked = false
+    fileprivate var pace: PeerPace
 
     /// - Throws: ``ReplicationFailure`` for another document than was asked for, and for a slow source; the client's errors.
     @concurrent mutating func next() async throws -> ByteBuffer? {
