@@ -139,8 +139,8 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
     }
   }
 
-  /// The most bytes that the system keeps of a connection besides those that are on their way: 256 KiB. Else it takes
-  /// megabytes from each, which no account counts, and the event loop copies them before it looks at any other socket.
+  /// The most bytes that the system keeps of a connection besides those on their way: 256 KiB. Else it takes megabytes of
+  /// each, which no account counts, and the event loop copies them before it looks at another socket.
   private static var unsentBytes: Int { 256 << 10 }
 
   /// Lets a connection take no more of the event loop than its share: limits its answers, and lets its reads wait for the

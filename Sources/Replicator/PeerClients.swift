@@ -17,8 +17,7 @@ package struct PeerClients: Sendable {
   /// How long a peer may take to accept a connection, and to send or take the next bytes.
   private static let connect = TimeAmount.seconds(30)
   static let silence = TimeAmount.seconds(60)
-  /// The most bytes of another server that are handled before the event loop looks at its other sockets: 16 KiB, which may
-  /// be thousands of chunks.
+  /// The most bytes of another server that are handled at once: 16 KiB, which may be thousands of chunks.
   private static let readBytes = 16 << 10
 
   /// Makes a token with which a person's own store can be reached for a while.
