@@ -1,8 +1,8 @@
 import Documents
 import Text
 
-/// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", the end of a phone number, without what no hotel writes
-/// (``SaidWords``), and with spaces between what a hotel has in different fields.
+/// The text of a search as hotels write what it means: "LA" written out, stars as "4 star", the end of a phone number,
+/// without what no hotel writes (``SaidWords``), and with spaces between what a hotel has in different fields.
 struct SpelledQuery {
   /// The name by which ``PlaceNames`` knows both Los Angeles and Louisiana: "Hilton LA", "New Orleans LA".
   static let eitherLA = "USLA"
@@ -97,11 +97,15 @@ struct SpelledQuery {
     return ofSite + terms[0].parts.map(\.text).joined()
   }
 
-  /// The words of the index for phone numbers: the last eight digits of each, which are the same with a country's code, with a
-  /// zero before the area and without.
+  /// What a word of the index for a phone number begins with: a sign that counts as a number, so that another number in a
+  /// search is not its beginning. "Motel 6" is none of the motels whose phone numbers begin with 6.
+  private static let ofPhone = "ↀ"
+
+  /// The words of the index for phone numbers: the last eight digits of each, which are the same with a country's code, with
+  /// a zero before the area and without.
   static func phones(in text: String) -> [String] {
     text.split { !isOfPhone($0) }.map { $0.filter(\.isNumber).suffix(8) }.filter { $0.count == 8 }
-      .map(String.init)
+      .map { ofPhone + $0 }
   }
 
   private static func isOfPhone(_ character: Character) -> Bool {

@@ -69,8 +69,8 @@ function withoutStops(all, termOf = it => it) {
 /** A text by the server's rules: the first six let names stand apart, the second is for sites, the eighth for stars, all from the seventh for what stays. */
 const rewritten = (text, from, to) => rules.slice(from, to).reduce((text, [it, by]) => text.replace(it, by), text)
 
-/** The last eight digits of each phone number, which are the same however it is written. */
-const phones = text => text.split(/[^\d +()./–-]+/).map(it => it.replace(/\D/g, "").slice(-8)).filter(it => it[7])
+/** The last eight digits of each phone number, which are the same however it is written, after a sign: no other number begins it. */
+const phones = text => text.split(/[^\d +()./–-]+/).map(it => "ↀ" + it.replace(/\D/g, "").slice(-8)).filter(it => it[8])
 
 /** The words by which a hotel is found besides: its phone numbers and the host of its site. */
 export function contacts({ phone, tollfree, url }) {
@@ -158,7 +158,7 @@ const isNear = (one, other, left) => one === other || (one[0] === other[0] ? isN
 /** What a word may mean besides: its plural, that of which it may be one, and what it may be mistyped for among the words of some texts. */
 export function others(word, texts, isSight) {
   const all = numbers(word), own = [...new Set([word + " ", ...all])], counts = new Map()
-  if (word > "a" && word[4]) {
+  if (word[4] && !/^\p{N}/u.test(word)) {
     const those = RegExp(`(?<= )${word[0]}\\S+ `, "g")
     for (const text of texts()) for (const it of new Set(text.match(those))) counts.set(it, (counts.get(it) ?? 0) + 1)
   }
