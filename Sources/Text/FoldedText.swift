@@ -87,8 +87,8 @@ package struct FoldedText: Sendable, Equatable {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var output = String.UnicodeScalarView()
     // ™ decomposes to letters.
-    let own = text.replacing("™", with: "").normalized(.compatibleDecomposed)
-    for scalar in own.unicodeScalars {
+    let own = String(text.unicodeScalars.filter { $0 != "™" })
+    for scalar in own.normalized(.compatibleDecomposed).unicodeScalars {
       for scalar in scalar.properties.lowercaseMapping.unicodeScalars {
         append(scalar, to: &output, spelling)
       }
