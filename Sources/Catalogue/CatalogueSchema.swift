@@ -20,8 +20,8 @@ import SQLite
 enum CatalogueSchema {
   /// The edition of the tables and of the splitting into words, stored in the header as `user_version`.
   static let version: Int32 = 4
-  /// The edition of the names and values that are indexed: of sights, places, abbreviations, prices and phones. A catalogue with an
-  /// earlier one or none lacks some, and is made again from its hotels; see ``CatalogueRebuild``.
+  /// The edition of the names and values that are indexed: of sights, places, abbreviations, prices and phones. A catalogue
+  /// with an earlier one or none lacks some, and is made again from its hotels; see ``CatalogueRebuild``.
   static let texts = 4
 
   /// Creates the tables in a new database.

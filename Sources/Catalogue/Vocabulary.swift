@@ -5,9 +5,9 @@ import SQLite
 /// Runs of scripts without spaces are left out.
 ///
 /// The plural or singular of a query's word replaces it. Another word may if more than four times as many hotels have it
-/// and it differs by few letters: one from five letters on, two from eight on, and no other word by fewer. The first letter must
-/// be the same, which limits the number of words to compare. Nothing else replaces a word that ten hotels have, or a number, and
-/// nothing at all the name of a place: "Paris" is no plural.
+/// and it differs by few letters: one from five letters on, two from eight on, and no other word by fewer. The first letter
+/// must be the same, which limits the number of words to compare. Nothing else replaces a word that ten hotels have, or a
+/// number, and nothing at all the name of a place: "Paris" is no plural.
 struct Vocabulary {
   /// How many words of a query are looked up, and how many alternatives each may have.
   static let (mostWords, mostAlternatives) = (8, 4)

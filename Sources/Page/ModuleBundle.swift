@@ -3,8 +3,8 @@
 ///
 /// The modules that others import become one scope, each after those that it imports, the entry last. A module that is
 /// only loaded later, as a view is, becomes an asynchronous function in that scope, which returns what the module exports.
-/// It has a number, and runs when the module is first asked for, so a view that nobody opens costs nothing but its bytes. The script exports
-/// what the entry exports. Names of the scope are short (``ShortNames/bundle(_:)``).
+/// It has a number, and runs when the module is first asked for, so a view that nobody opens costs nothing but its bytes.
+/// The script exports what the entry exports. Names of the scope are short (``ShortNames/bundle(_:)``).
 ///
 /// The rules look only at the lines of scripts as ``PageSource/script(_:)`` makes them: an import begins its line and
 /// names what it imports in braces, an export begins its line with `export` before one declaration or names in braces, and

@@ -43,8 +43,8 @@ struct ShortNames {
     return (names.result, short)
   }
 
-  /// Names of members that only the bundle's own scripts know: nothing that is stored, sent, written in a text or a browser's.
-  /// They are renamed wherever they stand.
+  /// Names of members that only the bundle's own scripts know: nothing that is stored, sent, written in a text or a
+  /// browser's. They are renamed wherever they stand.
   static let members = [
     "synchroniser", "isSessionEnd", "isShown", "isOffline", "setMeta", "forms", "nominatives",
     "countries", "exclusive", "endings", "offers", "tellLeader", "keepPlaces", "modeChanged",

@@ -98,7 +98,8 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
   const excludes = refused[0] && (isRefused || wanted(texts.join(" "), meanings)[0])
   if (!excludes) texts = asked
   let all = [], exact
-  // Those with the words as they are come before the others, then those with the text as it is come before the others, and the more words a name or a place has.
+  // Those with the words as they are come first, among them and after them those with the text as it is, then by how many of the words
+  // a name or a place has.
   const [lat, lon] = near.split(",")
   const done = (hotels, matched) => ({
     matched, hotels: hotels.map(hotel => {

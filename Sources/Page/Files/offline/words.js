@@ -7,8 +7,8 @@ useTables("æae œoe øo łl đd ðd þth ßss ıi ςσ", "", "wifi,wlan,wi fi",
 
 /**
  * Uses the server's tables, which come with the names of places: letters that do not decompose, letters with Latin ones for
- * them, words that are equal, by the first of each form, the groups of `SpelledQuery`, the patterns of `SaidWords`, `AmenityNames` and `Price`, and the rules
- * of `SpelledQuery`.
+ * them, words that are equal, by the first of each form, the groups of `SpelledQuery`, the patterns of `SaidWords`,
+ * `AmenityNames` and `Price`, and the rules of `SpelledQuery`.
  */
 export function useTables(folds, pairs, words, stops, said = "(?!)", refused = "(?<!\\S)-\\p{L}\\S*", amount = said, spelling = "(?!)") {
   rules = spelling.split("\t\t").map(it => it.split("\t")).map(([it, by]) => [RegExp(it, "gu"), by]);
