@@ -71,20 +71,25 @@ enum FileStart {
   static let longestSection = 128
 
   /// The refusal of a text that is neither JSON nor a table, by its first line; nil for another one.
-  static func script(_ firstLine: some Collection<UInt8>, line: Int) -> CatalogueError? {
+  /// - Parameter isFirst: whether no line has been passed over. Below others, such as `SET NAMES utf8;`, only SQL and what
+  ///   its clients print are looked for: titles may begin as the rest does.
+  static func script(
+    _ firstLine: some Collection<UInt8>, line: Int, isFirst: Bool
+  ) -> CatalogueError? {
     let text = String(decoding: firstLine.prefix(longestSection), as: UTF8.self).trimmed
-    if isYAML(text) { return yaml(line: line) }
+    if isFirst, isYAML(text) { return yaml(line: line) }
     let capitals = (text + " ").uppercased()
+    let starts = isFirst ? ofDatabases + others : ofDatabases
     let found =
-      firstLine.contains(0)
+      isFirst && firstLine.contains(0)
       ? "The file has bytes that no text has, as a tar archive does. Unpack it, and import the JSON or the CSV in it."
       : starts.first { $0.texts.contains(where: capitals.hasPrefix) }?.reason
-    let reason = found ?? (isScript(text) ? program : nil)
+    let reason = found ?? (isFirst && isScript(text) ? program : nil)
     return reason.map { CatalogueError(.malformed, $0, line: line) }
   }
 
-  /// How texts begin that are neither JSON nor a table.
-  private static let starts: [(texts: [String], reason: String)] = [
+  /// How SQL begins, and what clients of databases print instead of a table.
+  private static let ofDatabases: [(texts: [String], reason: String)] = [
     (
       [
         "-- ", "/*!", "USE [", "USE `", "CREATE TABLE", "INSERT INTO", "DROP TABLE", "REPLACE INTO",
@@ -96,6 +101,9 @@ enum FileStart {
       ["-[ ", "*****"],
       "The file has each value on a line of its own. Save it as a table: without \\x in psql, without \\G in MySQL."
     ),
+  ]
+  /// How other texts begin that are neither JSON nor a table.
+  private static let others: [(texts: [String], reason: String)] = [
     (
       ["BEGIN:VCARD"],
       "The file has vCards, neither JSON nor a table. Export the contacts as CSV."

@@ -119,7 +119,7 @@ struct TableReader {
     isAfterKey = passed == 0 && FileStart.isKey(firstLine)
     readStatement()
     let refusal =
-      (passed == 0 ? FileStart.script(firstLine, line: line) : nil)
+      FileStart.script(firstLine, line: line, isFirst: passed == 0)
       ?? FileStart.assignment(firstLine, line: line)
     if let refusal { throw refusal }
     let isInSingle = [firstLine.first, firstLine.last].allSatisfy { $0 == UInt8(ascii: "'") }
