@@ -120,8 +120,8 @@ import Testing
     ),
     (#"{"name":"A","amenities":{"free_wifi":true,"pool":false}}"#, #"{"amenities":["free wifi"]}"#),
     (
-      #"{"name":"A","amenities":{"roomService":true,"hasSpa":true,"Bar":"yes"}}"#,
-      #"{"amenities":["room service","spa","Bar"]}"#
+      #"{"name":"A","amenities":{"roomService":true,"hasSpa":true,"Bar":"yes","cableTV":1}}"#,
+      #"{"amenities":["room service","spa","Bar","cable tv"]}"#
     ),
     (
       #"{"name":"A","description":"<p>A &amp; B <b>pool</b></p>"}"#,

@@ -101,11 +101,13 @@ enum AmenityFlags {
 
   private static let amenities = ImportWords.amenityFlag.letters
 
-  /// The words of a name: `pets allowed` for `petsAllowed`, `pool` for `has_pool`.
+  /// The words of a name: `pets allowed` for `petsAllowed`, `pool` for `has_pool`, `cable tv` for `cableTV`.
   static func words(_ name: some StringProtocol) -> String {
     var text = String(name).replacing("_", with: " ")
     if !text.contains(" "), text.first?.isLowercase == true {
-      text = text.map { $0.isUppercase ? " " + $0.lowercased() : String($0) }.joined()
+      text = zip(text, " " + text).map { letter, before in
+        (letter.isUppercase && !before.isUppercase ? " " : "") + letter.lowercased()
+      }.joined()
     }
     if let first = text.split(separator: " ").first, ["has", "is"].contains(first.lowercased()),
       text.count > first.count
