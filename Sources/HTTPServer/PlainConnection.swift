@@ -67,6 +67,7 @@ package struct PlainConnection: ServerChildChannel {
     let channel = value.channel
     let account = answers.account(of: channel)
     await withTaskCancellationHandler {
+      var isWebSocket = false
       do {
         while try await value.waitForNext() {
           let last = try await inChildTask { try await answerAll(of: value, account, logger) }
@@ -75,6 +76,7 @@ package struct PlainConnection: ServerChildChannel {
               try await response.write(to: channel, on: date)
             }
             work?.finish()
+            isWebSocket = response.status == .switchingProtocols
           }
           if last.closes { break }
         }
@@ -86,7 +88,8 @@ package struct PlainConnection: ServerChildChannel {
         // The client is gone or does not read.
         return channel.close(promise: nil)
       }
-      channel.close(mode: .output, promise: nil)
+      // ``WebSocketHandler`` ends its connection itself, when the client has answered its close frame.
+      if !isWebSocket { channel.close(mode: .output, promise: nil) }
       try? await channel.closeFuture.get()
     } onCancel: {
       channel.close(mode: .input, promise: nil)
