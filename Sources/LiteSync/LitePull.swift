@@ -50,8 +50,10 @@ struct LitePull: Sendable {
   private var since: SinceToken
   /// Whether tombstones are left out: until all changes were read for the client, which has no document.
   private var isActiveOnly: Bool
-  /// Whether all changes were read once, and whether the client was told so.
-  private var (isAtEnd, isCaughtUp) = (false, false)
+  /// The number of the last request with changes when all were read for the first time; nil before.
+  private var endToken: Int?
+  /// Whether the client was told so.
+  private var isCaughtUp = false
   /// Whether there may be changes that are not read yet.
   private var hasNews = true
   /// Whether the last changes that were read are none for the client, and others follow.
@@ -150,10 +152,13 @@ struct LitePull: Sendable {
     return try await nextRevisions(in: store, holding: held)
   }
 
-  /// Whether the client has to be told that all changes were read. A one-shot pull ends with it, and has what it could not
-  /// take announced again before. A continuous one does not end: while others write, it always has some changes to answer.
+  /// Whether the client has to be told that all changes were read, which it believes although a longer message has not
+  /// arrived yet. A one-shot pull ends with it, and has what it could not take announced again before. A continuous one
+  /// does not end: while others write, it always has some later changes to answer.
   private var isEndDue: Bool {
-    isAtEnd && !isCaughtUp && (isContinuous || announced.isEmpty && refused.isEmpty)
+    guard let endToken, !isCaughtUp else { return false }
+    return isContinuous
+      ? announced.keys.allSatisfy { $0 > endToken } : announced.isEmpty && refused.isEmpty
   }
 
   private mutating func nextRevisions(
@@ -183,8 +188,9 @@ struct LitePull: Sendable {
     since = page.last
     hasNews = !page.isComplete || hasNews
     isSearching = page.rows.isEmpty && !page.isComplete
-    if page.isComplete { (isAtEnd, isActiveOnly) = (true, false) }
-    return page.rows.isEmpty ? nil : outgoing(announcing: Announcement(rows: page.rows))
+    let next = page.rows.isEmpty ? nil : outgoing(announcing: Announcement(rows: page.rows))
+    if page.isComplete { (endToken, isActiveOnly) = (endToken ?? lastToken, false) }
+    return next
   }
 
   private mutating func outgoing(announcing changes: Announcement) -> LiteSession.Outgoing {
