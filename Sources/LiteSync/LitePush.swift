@@ -91,11 +91,12 @@ struct LitePush: Sendable {
       } else if winner.isDeleted, seen.isEmpty, !isDeleted {
         // The document is new for the client.
         parent = winner.revision
-      } else if !isKept(beside: winner, in: tree), try !isMerged(with: winner, in: tree, view) {
-        guard names.seen(by: endedBranch).contains(winner.revision) else {
+      } else if try !isMerged(with: winner, in: tree, view) {
+        if names.seen(by: endedBranch).contains(winner.revision) {
+          merged = [winner.revision]
+        } else if !isKept(beside: winner, in: tree) {
           throw DocumentError.conflict
         }
-        merged = [winner.revision]
       }
     }
     let line = try isVersion ? line(ofVersionBelow: parent, in: tree, &names) : line(&names)

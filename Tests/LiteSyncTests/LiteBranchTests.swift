@@ -65,6 +65,12 @@ import Testing
     #expect(tree.leaves.map(\.revision.generation) == [2, 4])
     // It is known now.
     #expect(try await push(sent, to: store) == nil)
+    // It is no conflict where it would be one without the end of the other branch.
+    let other = try await self.store(of: [["3-cccccccccc", "2-bbbbbbbbbb", "1-aaaaaaaaaa"]])
+    let newer = sent.merging(["rev": "4-dddddddddd"].merging(ended) { $1 }) { $1 }
+    #expect(try await push(newer, to: other, in: .vectors) == nil)
+    let leaves = try await self.tree(in: other).liveLeaves.map(\.revision.description)
+    #expect(leaves == ["4-dddddddddd"])
   }
 
   /// Regression: a device of version 4 compares such a revision, which it has from version 3, with the version of the winner.
