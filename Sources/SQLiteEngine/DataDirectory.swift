@@ -205,11 +205,11 @@ final class DataDirectory: Sendable {
     }
     do { try Disk.makeDirectory(path) } catch { throw unreachable(error) }
     let (real, entry) = try entry(of: path)
-    try requireNoBackup(real)
     guard entry.owner == geteuid() else {
       throw DataDirectoryError(
         .wrongOwner, "\(real) belongs to user \(entry.owner), not to this process's \(geteuid())")
     }
+    try requireNoBackup(real)
     if let type = fileSystem(of: real, in: mounts()), networkTypes.contains(type) {
       throw DataDirectoryError(
         .networkFileSystem, "\(real) is on \(type); the data directory must be on a local disk")
