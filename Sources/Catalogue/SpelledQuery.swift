@@ -87,8 +87,9 @@ struct SpelledQuery {
   private static let site = Rule(
     #"(?<!\S)(?:[Hh][Tt]{2}[Pp][Ss]?://)?(?:[Ww]{3}\d?\.)?((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?:[/:?#]\S*)?(?!\S)"#,
     "$1")
-  /// What a word of the index for a site begins with, so that it is no other word's beginning.
-  static let ofSite = "@"
+  /// What a word of the index for a site begins with, so that it is no other word's beginning. SQLite's tokenizer `ascii` takes
+  /// signs of ASCII for spaces, and all others for letters.
+  static let ofSite = "＠"
 
   /// The word of the index for a site; nil if a text is none.
   static func site(in url: String) -> String? {
