@@ -137,10 +137,19 @@ extension HotelAliases {
     }
   }
 
+  /// The currency in the name of a price: `Price (EUR)`, `price_per_night_eur`, `Preis ab (€)`.
+  static func currency(in name: String) -> String? {
+    guard name.utf8.count <= longestByWords else { return nil }
+    return words(of: name.utf8).first { currencies.contains($0) }?.uppercased() ?? sign(in: name)
+  }
+
+  private static func sign(in name: String) -> String? {
+    name.unicodeScalars.first { $0.properties.generalCategory == .currencySymbol }
+      .map { String($0) }
+  }
+
   private static func hasSign(_ name: some Collection<UInt8>) -> Bool {
-    String(decoding: name, as: UTF8.self).unicodeScalars.contains {
-      $0.properties.generalCategory == .currencySymbol
-    }
+    sign(in: String(decoding: name, as: UTF8.self)) != nil
   }
 
   private static let joints = ImportWords.joint.letters

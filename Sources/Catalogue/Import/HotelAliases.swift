@@ -221,6 +221,8 @@ extension HotelAliases {
     let isPostcodeAndCity: Bool
     /// What the value says beside the city; see ``HotelAliases/cityAnd(_:)``.
     let cityAnd: Meaning?
+    /// The currency in the name of a price; see ``HotelAliases/currency(in:)``.
+    let currency: String?
   }
 
   /// What a member's name says, also of two things in one value.
@@ -239,8 +241,8 @@ extension HotelAliases {
       if let reading = readings.withLock({ $0[name] }) { return reading }
       let reading = Reading(
         match: HotelAliases.find(name.utf8),
-        isPostcodeAndCity: HotelAliases.isPostcodeAndCity(name), cityAnd: HotelAliases.cityAnd(name)
-      )
+        isPostcodeAndCity: HotelAliases.isPostcodeAndCity(name),
+        cityAnd: HotelAliases.cityAnd(name), currency: HotelAliases.currency(in: name))
       guard name.utf8.count <= Self.longestName else { return reading }
       readings.withLock { readings in
         if readings.count >= Self.mostNames { readings.removeAll(keepingCapacity: true) }

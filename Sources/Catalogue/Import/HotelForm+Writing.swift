@@ -51,9 +51,9 @@ extension HotelForm {
   /// Writes the members in the order of the row.
   mutating func write(_ row: JSONObject) {
     var made = Self.textNames.compactMap { text($0.meaning, as: $0.name) }
-    made += [title(row), address(), position(), amenities(row), price(), category(row)].compactMap {
-      $0
-    }
+    made += [
+      title(row), address(), position(), amenities(row), price(), currency(row), category(row),
+    ].compactMap { $0 }
     let fresh = Set(made.map(\.name))
     let used = Used(by: made)
     for (name, value) in row.members {
@@ -287,6 +287,16 @@ extension HotelForm {
     guard let source = sources[.price] else { return nil }
     let value = PriceForms.text(source.value).map { JSONValue.string($0) } ?? source.value
     return Made(name: "price", value: value, from: [source.name])
+  }
+
+  /// The currency in the name of the price's member, if nothing else says one: `Price (EUR)`.
+  private func currency(_ row: JSONObject) -> Made? {
+    guard let source = sources[.price],
+      let currency = HotelAliases.reading(of: source.name).currency,
+      PriceForms.isPlain(source.value.number?.text ?? source.value.string ?? currency),
+      !row.members.contains(where: { $0.name.lowercased().contains("currency") })
+    else { return nil }
+    return Made(name: "currency", value: .string(currency), from: [source.name])
   }
 
   /// The words for the kind of hotel, such as `Resort`; a row that only says `Hotel` gets the documented `type`.

@@ -30,7 +30,8 @@ enum PriceForms {
     !HotelAliases.letters(of: name.utf8).hasSuffix("rate") || !isPlain(text)
   }
 
-  private static func isPlain(_ text: String) -> Bool {
+  /// Whether a price says no currency.
+  static func isPlain(_ text: String) -> Bool {
     text.utf8.allSatisfy { "0123456789.,' -".utf8.contains($0) }
   }
 
