@@ -55,6 +55,20 @@ struct TableHeader {
       && zip(values, texts).allSatisfy { Self.text($0) == $1 }
   }
 
+  /// The names of the columns of another table, which follows in the file; nil for a line that is a row. All values of the
+  /// line are such names, or most of them below an empty line.
+  static func next(_ values: [[UInt8]], isBelowGap: Bool) -> TableHeader? {
+    func isName(_ value: [UInt8]) -> Bool {
+      value.count < 64 && HotelAliases.table[HotelAliases.letters(of: text(value).utf8)] != nil
+    }
+    // Nearly all rows end here.
+    guard let first = values.first(where: { !$0.isEmpty }), isName(first) else { return nil }
+    let (filled, known) = (values.count { !$0.isEmpty }, values.count(where: isName))
+    guard known > 1, known == filled || isBelowGap && known * 2 > filled else { return nil }
+    let header = TableHeader(values)
+    return header.hasName && !header.hasNumbers ? header : nil
+  }
+
   /// Whether a row says that this line was a row itself, because its only known word stands there again.
   func isRow(above values: [[UInt8]]) -> Bool {
     guard known == 1, names.count > 1 else { return false }

@@ -30,6 +30,8 @@ struct TableReader {
   private var isAfterCR = false
   private var rowLine: Int
   private var ordinal = 0
+  /// Whether the last line was empty.
+  private var isBelowGap = false
   /// The bytes of the first line, until it is complete.
   private var firstLine: [UInt8] = []
   private var isInQuotes = false
@@ -284,6 +286,7 @@ struct TableReader {
   /// - Throws: `malformed` if the first row shows that the line above it did not name the columns.
   private mutating func endRow() throws(CatalogueError) -> SplitRow? {
     defer {
+      isBelowGap = values.allSatisfy { $0.allSatisfy { $0 <= 0x20 } }
       (values, bytes) = ([], 0)
       rowLine = line
     }
@@ -302,6 +305,10 @@ struct TableReader {
     let isComment = header.names.count > 1 && TableLine.isComment(values)
     guard !isComment, !isMarkdown || values.count > 1 else {
       if values[0].first == UInt8(ascii: "#") { place = GroupedLists.Place() }
+      return nil
+    }
+    if ordinal > 0, !isCopy, let next = TableHeader.next(values, isBelowGap: isBelowGap) {
+      self.header = next
       return nil
     }
     if ordinal == 0, !isCopy {
