@@ -1,26 +1,31 @@
 /// Signs that rows with names are no hotels, but packages, containers, users or films.
 ///
 /// A file may have hotels and say no place of them. It is doubtful only if nothing in it is about a place to stay, and if a
-/// member says what else the rows are, or programs gave all the names: `web-1`. People's lists of hotels may have some of
-/// these members and such names, too: what somebody has rated, visited or paid is no such thing.
+/// member says what else the rows are, or programs gave all the names: `web-1`. Of rows with a place, only members of
+/// people, cities and weather say it. People's lists of hotels may have some of these members and such names, too: what
+/// somebody has rated, visited or paid is no such thing.
 struct OtherThings: Equatable {
-  /// Whether a row is about a place to stay, or has a place.
-  private var hasHotels = false
+  /// Whether a row has a place, and how many rows were found to be about a place to stay.
+  private var (hasPlace, stays) = (false, 0)
   private var rows = 0
   /// How many names are in small letters without spaces, and the first one with a digit or a sign.
   private var (plainNames, firstSigned): (Int, String?) = (0, nil)
 
   /// Notes a row.
   mutating func add(_ hotel: HotelText, _ columns: [HotelForm.Column]) {
-    guard !hasHotels else { return }
     rows += 1
-    hasHotels =
-      columns.contains { $0.isKind || $0.kept.map(Self.facts.contains) == true }
+    hasPlace =
+      hasPlace || columns.contains { $0.kept.map(Self.places.contains) == true }
       || [hotel.address, hotel.state].contains(where: Self.isWritten)
+    guard hasPlace ? rows <= Self.mostRead && columns.contains(where: Self.isInPlace) : stays == 0
+    else { return }
+    let isOfStay =
+      columns.contains { $0.isKind || $0.kept == "amenities" }
       || [hotel.name, hotel.title, hotel.description].contains { text in
         let letters = HotelAliases.letters(of: text.utf8)
         return Self.lodgings.contains(where: letters.contains)
       }
+    if isOfStay { stays += 1 }
     guard hotel.name.utf8.allSatisfy({ 0x21...0x7E ~= $0 && !(0x41...0x5A ~= $0) }) else { return }
     plainNames += 1
     if firstSigned == nil, !hotel.name.utf8.allSatisfy({ 0x61...0x7A ~= $0 }) {
@@ -35,17 +40,19 @@ struct OtherThings: Equatable {
     func isSomewhere(_ parts: [String]) -> Bool {
       members.contains { letters, _ in parts.contains(where: letters.contains) }
     }
-    guard !hasHotels, !members.contains(where: { Self.columns.contains($0.0) }),
+    // A city may have its name of a villa.
+    let isOfStays = hasPlace ? stays * 20 >= min(rows, Self.mostRead) : stays > 0
+    guard !isOfStays, !members.contains(where: { Self.columns.contains($0.0) }),
       !isSomewhere(Self.partsOfColumns)
     else { return nil }
     let isOfPeople = isSomewhere(Self.partsOfOpinions)
-    let others = isOfPeople ? Self.others : Self.others.union(Self.othersAlone)
+    var others = hasPlace ? [] : Self.others
+    if !isOfPeople { others.formUnion(hasPlace ? Self.othersInPlaces : Self.othersAlone) }
     if let sign = members.first(where: { others.contains($0.0) && $0.1.rows * 2 > rows })?.1 {
-      return
-        "the rows have no address, city or position, but \(sign.column.name), which no hotel has"
+      return "the rows are not about places to stay: most have \(sign.column.name), as no hotel has"
     }
     // Names alone, perhaps with an id, are a list that somebody wrote.
-    guard plainNames == rows, let firstSigned, !isOfPeople,
+    guard !hasPlace, plainNames == rows, let firstSigned, !isOfPeople,
       members.contains(where: { $0.1.column.isUnknown })
     else { return nil }
     return "the rows have no address, city or position, and names as of programs (\(firstSigned))"
@@ -56,8 +63,14 @@ struct OtherThings: Equatable {
     text.contains { $0.isUppercase || $0.isNumber || !$0.isASCII }
   }
 
-  /// Members that say where a hotel is, or what it offers.
-  private static let facts: Set = ["city", "country", "postcode", "geo", "phone", "amenities"]
+  private static func isInPlace(_ column: HotelForm.Column) -> Bool {
+    othersInPlaces.contains(HotelAliases.letters(of: column.name.utf8))
+  }
+
+  /// How many rows of a file with places are read for words of a place to stay.
+  private static let mostRead = 200
+  /// Members that say where something is.
+  private static let places: Set = ["city", "country", "postcode", "geo", "phone"]
   private static let (columns, partsOfColumns): (Set<String>, [String]) = (
     ["star", "stars", "starrating", "beds"],
     ["otel", "room", "night", "guest", "checkin", "lodg", "propert", "accommod"]
@@ -71,4 +84,6 @@ struct OtherThings: Equatable {
   private static let others = ImportWords.otherThing.set
   /// Members of users, posts, tasks, pages and coins, which a list of what people have saved may have, too.
   private static let othersAlone = ImportWords.otherThingAlone.set
+  /// Members of users, cities and weather, which have a place, too.
+  private static let othersInPlaces = ImportWords.otherThingInPlace.set
 }
