@@ -80,9 +80,7 @@ struct UpstreamMeter: Sendable {
   /// because of its address.
   func countBlocked() { blocked.increment() }
 
-  func countSkipped(rows: Int) {
-    if rows > 0 { skipped.increment(by: rows) }
-  }
+  func countSkipped(rows: Int) { skipped.increment(by: rows) }
 }
 
 /// The counters of one metric, one for each value of a dimension.

@@ -44,32 +44,17 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Why a text is not a valid URL of an upstream. For the operator who configures it.
+/// Why a text is not a valid URL of an upstream: a sentence for the operator who configures it. It never repeats the URL,
+/// which may contain a password.
 package enum UpstreamURLError: String, Error, CustomDebugStringConvertible {
-  /// Neither `http://` nor `https://`.
-  case badScheme
-  /// A user name or password. Credentials have a setting of their own.
-  case hasUserInformation
-  /// No host, or one with characters that no host may have.
-  case badHost
-  /// A port outside 1 to 65535.
-  case badPort
-  /// A path with a dot segment, an empty segment, or a character that is or must be
-  /// percent-encoded.
-  case badPath
-  case hasQueryOrFragment
+  case badScheme = "An upstream's URL must start with http:// or https://"
+  /// Credentials have a setting of their own.
+  case hasUserInformation = "An upstream's URL must not hold a user name or password"
+  case badHost = "An upstream's URL needs a host of letters, digits, dots and hyphens, or [IPv6]"
+  case badPort = "An upstream's port must be 1 to 65535"
+  case badPath = "An upstream's path must have no dot segments, no empty ones and no escapes"
+  case hasQueryOrFragment = "An upstream's URL must have no query and no fragment"
 
-  /// A sentence for the operator. It never repeats the URL, which may contain a password.
-  package var reason: String {
-    switch self {
-    case .badScheme: "An upstream's URL must start with http:// or https://"
-    case .hasUserInformation: "An upstream's URL must not hold a user name or password"
-    case .badHost: "An upstream's URL needs a host of letters, digits, dots and hyphens, or [IPv6]"
-    case .badPort: "An upstream's port must be 1 to 65535"
-    case .badPath: "An upstream's path must have no dot segments, no empty ones and no escapes"
-    case .hasQueryOrFragment: "An upstream's URL must have no query and no fragment"
-    }
-  }
-
-  package var debugDescription: String { "UpstreamURLError(\(rawValue): \(reason))" }
+  package var reason: String { rawValue }
+  package var debugDescription: String { "UpstreamURLError: \(rawValue)" }
 }

@@ -105,7 +105,7 @@ package final class GuardedSearch: HotelSearching {
         try await self.run(admission, progress, call)
       }
     } catch {
-      switch progress.owed {
+      switch progress.owed.withLock({ $0 }) {
       case .nothing: break
       // Without this report, a probe that was admitted and never sent would leave the breaker half open for ever.
       case .unasked: settle(.abandoned, of: admission)
@@ -145,17 +145,17 @@ package final class GuardedSearch: HotelSearching {
     _ admission: CircuitBreaker.Admission, _ progress: CallProgress,
     _ call: @Sendable () async throws(SearchError) -> Value
   ) async throws(SearchError) -> Value {
-    progress.begin()
+    progress.owed.withLock { $0 = .outcome }
     do throws(SearchError) {
       let value = try await call()
-      progress.end()
+      progress.owed.withLock { $0 = .nothing }
       state.withLock { $0.budget.deposit() }
       settle(.success, of: admission)
       return value
     } catch {
       // Only the caller knows whether the cancellation came from a time limit.
       guard !Task.isCancelled else { throw error }
-      progress.end()
+      progress.owed.withLock { $0 = .nothing }
       settle(.failure, of: admission)
       throw error
     }
@@ -193,20 +193,11 @@ final class CallProgress: Sendable {
     case unasked
     /// The outcome of an attempt that has started.
     case outcome
-    /// Everything was reported.
     case nothing
   }
 
-  private let state = Mutex(Owed.unasked)
-
   /// What must still be reported now.
-  var owed: Owed { state.withLock { $0 } }
-
-  /// Records that an attempt starts.
-  func begin() { state.withLock { $0 = .outcome } }
-
-  /// Records that an attempt's outcome was reported.
-  func end() { state.withLock { $0 = .nothing } }
+  let owed = Mutex(Owed.unasked)
 }
 
 /// Counts decisions about calls to one upstream.
