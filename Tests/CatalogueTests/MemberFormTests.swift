@@ -285,7 +285,7 @@ import Testing
       Issue.record("no hotel")
       return
     }
-    let names = columns.filter { $0.outcome == .leftOut }.map(\.name)
+    let names = columns.filter { $0.kept == nil }.map(\.name)
     #expect(names == expected)
   }
 

@@ -91,12 +91,8 @@ enum AmenityForms {
     let found = separators.first { text.contains($0) }
     if found == nil { text = text.replacing(" / ", with: ",").replacing(" + ", with: ",") }
     let separator = found ?? ","
-    return text.split(separator: separator).map { part in
-      let part = withoutBullet(String(part).trimmed)
-      let isQuoted =
-        part.count > 1 && part.first == part.last && (part.first == "'" || part.first == "\"")
-      return isQuoted ? String(part.dropFirst().dropLast()).trimmed : part
-    }.filter { !$0.isEmpty }
+    return text.split(separator: separator)
+      .map { withoutBullet(String($0).trimmed).unquoted.trimmed }.filter { !$0.isEmpty }
   }
 
   /// A line of a list without the sign before it: `- Wifi`, `* Pool`, `✓ Spa`.
@@ -108,6 +104,11 @@ enum AmenityForms {
 }
 
 extension String {
+  /// The text without the quotation marks around it.
+  var unquoted: String {
+    count > 1 && first == last && "'\"".contains(prefix(1)) ? String(dropFirst().dropLast()) : self
+  }
+
   /// The text without white space around it.
   var trimmed: String {
     func isSpace(_ scalar: Unicode.Scalar) -> Bool {

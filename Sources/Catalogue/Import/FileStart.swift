@@ -8,19 +8,22 @@ enum FileStart {
   static func markLength(of bytes: [UInt8]) throws(CatalogueError) -> Int {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return 3 }
     for (start, reason) in refused where bytes.starts(with: start) {
-      throw CatalogueError(.malformed, reason, line: 1)
+      throw refusal(reason)
     }
     // BSON starts with the length of a document, the type of its first value and that value's name.
     if bytes.count > 5, bytes[2] == 0, bytes[3] == 0, (1...0x13).contains(bytes[4]), bytes[5] > 0x20
     {
-      throw CatalogueError(
-        .malformed,
-        "The file is BSON, as mongodump writes it. Save it as JSON lines with mongoexport or bsondump.",
-        line: 1)
+      throw refusal(
+        "The file is BSON, as mongodump writes it. Save it as JSON lines with mongoexport or bsondump."
+      )
     }
     // A text's first character is in ASCII, so one of its bytes is zero in UTF-16.
-    guard !bytes.prefix(2).contains(0) else { throw CatalogueError(.malformed, utf16, line: 1) }
+    guard !bytes.prefix(2).contains(0) else { throw refusal(utf16) }
     return 0
+  }
+
+  private static func refusal(_ reason: String, line: Int = 1) -> CatalogueError {
+    CatalogueError(.malformed, reason, line: line)
   }
 
   /// The refusal of KML, GPX, OpenStreetMap's XML, a feed of hotels in XML, a spreadsheet's XML, PHP, or a page of the web.
@@ -36,7 +39,7 @@ enum FileStart {
       } else {
         "The file is XML, such as KML or GPX. Save it as JSON, GeoJSON or CSV; QGIS or ogr2ogr do it for maps."
       }
-    return CatalogueError(.malformed, reason, line: line)
+    return refusal(reason, line: line)
   }
 
   /// How many bytes of the first line of a file that starts with a bracket show what it is: none for an array of objects.
@@ -61,8 +64,7 @@ enum FileStart {
       word.allSatisfy({ $0.isLetter || $0.isNumber || "_-. ".contains($0) }),
       !["true", "false", "null", "None", "NaN", "Infinity"].contains(word)
     else { return nil }
-    return CatalogueError(
-      .malformed,
+    return refusal(
       "The file is no JSON: its first line is \(text). TOML, INI files and cqlsh's SELECT JSON can't be imported. Save the hotels as JSON or CSV.",
       line: line)
   }
@@ -85,7 +87,7 @@ enum FileStart {
       ? "The file has bytes that no text has, as a tar archive does. Unpack it, and import the JSON or the CSV in it."
       : starts.first { $0.texts.contains(where: capitals.hasPrefix) }?.reason
     let reason = found ?? (isFirst && isScript(text) ? program : nil)
-    return reason.map { CatalogueError(.malformed, $0, line: line) }
+    return reason.map { refusal($0, line: line) }
   }
 
   /// How SQL begins, and what clients of databases print instead of a table.
@@ -150,16 +152,14 @@ enum FileStart {
     guard !name.isEmpty, rest.hasPrefix("="),
       String(rest.dropFirst()).trimmed.first.map("\"'[{".contains) == true
     else { return nil }
-    return CatalogueError(
-      .malformed,
+    return refusal(
       "The file gives values to names with =, as TOML and programs do, so it is neither JSON nor a table. Save the hotels as JSON or CSV.",
       line: number)
   }
 
   /// The refusal of YAML.
   static func yaml(line: Int) -> CatalogueError {
-    CatalogueError(
-      .malformed,
+    refusal(
       "The file is YAML, neither JSON nor a table. Save it as JSON, for example with yq -o=json.",
       line: line)
   }

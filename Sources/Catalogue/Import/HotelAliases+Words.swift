@@ -9,7 +9,8 @@ extension HotelAliases {
     var words = words(of: name)
     let isFirst = words.last.map { $0.last == "1" && $0.first != "1" || $0 == "1" } ?? false
     if isFirst, let last = words.popLast(), last != "1" { words.append(String(last.dropLast())) }
-    guard words.count > 1 || isFirst || hasSign(name) else { return nil }
+    let hasSign = sign(in: String(decoding: name, as: UTF8.self)) != nil
+    guard words.count > 1 || isFirst || hasSign else { return nil }
     if let meaning = addressOnline(words) { return Match(meaning: meaning, rank: words.count) }
     let rest = words.filter { !small.contains($0) && !lodgings.contains($0) }
     if rest.count < words.count || isFirst, let match = joined(rest) {
@@ -21,7 +22,7 @@ extension HotelAliases {
     let price = rest.filter { !nights.contains($0) && !qualities.contains($0) }
     if isForNight || isPrice {
       let isOnlyPrice = price.allSatisfy { prices.contains($0) || currencies.contains($0) }
-      let hasCurrency = price.contains { currencies.contains($0) } || hasSign(name)
+      let hasCurrency = price.contains { currencies.contains($0) } || hasSign
       if isOnlyPrice, isPrice || hasCurrency { return Match(meaning: .price, rank: price.count) }
     }
     let plain = rest.filter { !qualities.contains($0) }
@@ -146,10 +147,6 @@ extension HotelAliases {
   private static func sign(in name: String) -> String? {
     name.unicodeScalars.first { $0.properties.generalCategory == .currencySymbol }
       .map { String($0) }
-  }
-
-  private static func hasSign(_ name: some Collection<UInt8>) -> Bool {
-    sign(in: String(decoding: name, as: UTF8.self)) != nil
   }
 
   private static let joints = ImportWords.joint.letters

@@ -66,9 +66,9 @@ extension HotelForm {
         let rest = rest(of: name, value, used)
         if HotelAliases.isContainer(name), !rest.isEmpty, name.utf8.first != UInt8(ascii: "_") {
           hotel.append(name, value)
-          columns.append(Column(name: name, outcome: .kept))
+          columns.append(Column(name: name, kept: name))
         } else {
-          columns += rest.map { Column(name: $0, outcome: .leftOut) }
+          columns += rest.map { Column(name: $0, kept: nil) }
         }
       } else if Self.isID(name) || value == .null || Self.isUnset(name, value) {
         continue
@@ -76,10 +76,10 @@ extension HotelForm {
         || name.utf8.first == UInt8(ascii: "_") || name == "category" && value.object != nil
         || Self.isMissingPrice(name, value)
       {
-        columns.append(Column(name: name, outcome: .leftOut))
+        columns.append(Column(name: name, kept: nil))
       } else {
         hotel.append(name, value)
-        columns.append(Column(name: name, outcome: .kept))
+        columns.append(Column(name: name, kept: name))
       }
     }
     for new in made { append(new) }
@@ -87,10 +87,7 @@ extension HotelForm {
 
   private mutating func append(_ new: Made) {
     hotel.append(new.name, new.value)
-    for name in new.from {
-      let outcome: Column.Outcome = name == new.name ? .kept : .became(new.name)
-      columns.append(Column(name: name, outcome: outcome))
-    }
+    columns += new.from.map { Column(name: $0, kept: new.name) }
   }
 
   /// The members of an address or a container that were not read.
@@ -110,7 +107,7 @@ extension HotelForm {
         guard !Self.structure.contains(name), !Self.isID(name), !read.contains(name),
           name.utf8.first != UInt8(ascii: "_"), name != "geometry" || hotel["geo"] == nil
         else { continue }
-        columns.append(Column(name: name, outcome: .leftOut))
+        columns.append(Column(name: name, kept: nil))
       }
     }
   }

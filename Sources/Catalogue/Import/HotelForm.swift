@@ -11,26 +11,13 @@ struct HotelForm {
 
   /// What became of a member.
   struct Column: Sendable, Equatable, Hashable {
-    enum Outcome: Sendable, Equatable, Hashable {
-      /// It is now under this name.
-      case became(String)
-      case kept
-      /// It is not in the catalogue.
-      case leftOut
-    }
-
     /// The member's name; `address.city` for one within another.
     let name: String
-    let outcome: Outcome
+    /// The name that it has in the hotel; nil if it is not in the catalogue.
+    let kept: String?
 
-    /// The name that it has in the hotel; nil if it is left out.
-    var kept: String? {
-      switch outcome {
-      case .became(let name): name
-      case .kept: name
-      case .leftOut: nil
-      }
-    }
+    /// Whether it is as it was.
+    var isAsItWas: Bool { kept == name }
 
     /// Whether it says where the hotel is.
     var isPlace: Bool { ["address", "city", "state", "country", "postcode", "geo"].contains(kept) }
@@ -52,7 +39,7 @@ struct HotelForm {
     }
 
     /// Whether it is the kind of the row, and says no more than that it is a hotel.
-    var isKind: Bool { outcome == .kept && HotelAliases.letters(of: name.utf8) == "type" }
+    var isKind: Bool { isAsItWas && HotelAliases.letters(of: name.utf8) == "type" }
   }
 
   /// A member that may have a meaning.

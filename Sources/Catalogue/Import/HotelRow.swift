@@ -27,7 +27,7 @@ enum HotelRow {
     case .fault(let fault): fault.mayHaveRows
     case .hotel(_, _, let columns):
       !columns.contains(where: \.isOwnPlace)
-        || columns.contains { $0.outcome == .kept && OutlineRank.isHotels($0.name) }
+        || columns.contains { $0.isAsItWas && OutlineRank.isHotels($0.name) }
     case .besideHotels, .nothing, .other, .action: false
     }
   }
@@ -102,7 +102,7 @@ enum HotelRow {
     return .hotel(
       try Hotel(root, from: .upstream), HotelText(root),
       root.members.filter { !$0.nameStartsWithUnderscore }.map {
-        HotelForm.Column(name: $0.name, outcome: .kept)
+        HotelForm.Column(name: $0.name, kept: $0.name)
       })
   }
 

@@ -82,7 +82,7 @@ package struct ImportReport: Sendable, Equatable {
 extension ImportReport {
   /// The members that are not in the catalogue, with the number of rows that had them; empty if there are none.
   package var leftOutValues: String {
-    columns.filter { $0.column.outcome == .leftOut }
+    columns.filter { $0.column.kept == nil }
       .map { "\($0.column.name) (\($0.rows))" }.joined(separator: ", ")
   }
 
@@ -91,19 +91,16 @@ extension ImportReport {
 
   /// What a dry run shows: the first hotels, what each column became, and each kind of fault once.
   package var lines: [String] {
-    hotels.enumerated().map { "hotel \($0.offset + 1): \($0.element)" }
-      + columns.map { entry in
-        let rows = "\(entry.rows) \(entry.rows == 1 ? "row" : "rows")"
-        return switch entry.column.outcome {
-        case .became(let name): "column \(entry.column.name) became \(name) in \(rows)"
-        case .kept: "column \(entry.column.name) is kept in \(rows)"
-        case .leftOut: "column \(entry.column.name) is left out in \(rows)"
-        }
+    func counted(_ rows: Int) -> String { "\(rows) \(rows == 1 ? "row" : "rows")" }
+    return hotels.enumerated().map { "hotel \($0.offset + 1): \($0.element)" }
+      + columns.map { column, rows in
+        let fate = column.kept.map { $0 == column.name ? "is kept" : "became \($0)" }
+        return "column \(column.name) \(fate ?? "is left out") in \(counted(rows))"
       }
-      + others.map { "left out: \($0.kind) in \($0.rows) \($0.rows == 1 ? "row" : "rows")" }
+      + others.map { "left out: \($0.kind) in \(counted($0.rows))" }
       + faults.map {
         "fault: \($0.first.reason) First in row \($0.first.ordinal), line \($0.first.line); "
-          + "\($0.rows) \($0.rows == 1 ? "row" : "rows")."
+          + "\(counted($0.rows))."
       }
   }
 }

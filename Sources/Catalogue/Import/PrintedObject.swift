@@ -57,13 +57,7 @@ enum PrintedObject {
         if "}])".utf8.contains(byte) { depth -= 1 }
       }
     }
-    return pairs.map { ($0.name, plain($0.value.trimmed)) }
-  }
-
-  /// A value without quotation marks.
-  private static func plain(_ value: String) -> String {
-    let isQuoted = value.count > 1 && value.first == value.last && "'\"".contains(value.prefix(1))
-    return isQuoted ? String(value.dropFirst().dropLast()) : value
+    return pairs.map { ($0.name, $0.value.trimmed.unquoted) }
   }
 
   private static let brackets: [Character: Character] = ["{": "}", "(": ")", "[": "]"]
