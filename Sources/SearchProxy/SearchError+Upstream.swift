@@ -33,12 +33,11 @@ extension SearchError {
   }
 
   private static func isTimeout(_ error: any Error) -> Bool {
-    if case ChannelError.connectTimeout = error { return true }
-    guard let error = error as? HTTPClientError else { return false }
-    return [
-      .connectTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout, .readTimeout,
-      .tlsHandshakeTimeout, .writeTimeout,
-    ].contains(error)
+    let timeouts: [HTTPClientError] = [
+      .deadlineExceeded, .getConnectionFromPoolTimeout, .readTimeout, .tlsHandshakeTimeout,
+      .writeTimeout,
+    ]
+    return isConnectTimeout(error) || (error as? HTTPClientError).map(timeouts.contains) == true
   }
 
   /// The text is limited because some errors quote what a server sent.

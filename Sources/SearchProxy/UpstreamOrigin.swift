@@ -24,14 +24,9 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: ``UpstreamURLError`` for any error except one in the path, which the caller must check.
   static func split(_ text: String) throws(UpstreamURLError) -> (Self, rest: ArraySlice<UInt8>) {
     let bytes = Array(text.utf8)
-    let scheme: Scheme
-    if starts(bytes, with: "https://") {
-      scheme = .https
-    } else if starts(bytes, with: "http://") {
-      scheme = .http
-    } else {
-      throw .badScheme
-    }
+    let schemes = [Scheme.http, .https]
+    guard let scheme = schemes.first(where: { starts(bytes, with: $0.rawValue + "://") })
+    else { throw .badScheme }
     let afterScheme = bytes.dropFirst(scheme.rawValue.utf8.count + 3)
     if afterScheme.contains(UInt8(ascii: "?")) || afterScheme.contains(UInt8(ascii: "#")) {
       throw .hasQueryOrFragment
@@ -81,10 +76,7 @@ package struct UpstreamOrigin: Sendable, Hashable, CustomStringConvertible {
   }
 
   private static func isAllowedInAddress(_ byte: UInt8) -> Bool {
-    switch lower(byte) {
-    case 0x30...0x39, 0x61...0x66, UInt8(ascii: ":"), UInt8(ascii: "."): true
-    default: false
-    }
+    "0123456789abcdef:.".utf8.contains(lower(byte))
   }
 
   /// The URL in a `Location` header (RFC 9110 section 10.2.2), if it stays on this origin; nil for another scheme,

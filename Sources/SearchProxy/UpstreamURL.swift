@@ -19,9 +19,9 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
     for segment in prefix.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       .dropFirst()
     {
-      guard !segment.isEmpty, !Self.isDots(segment), segment.allSatisfy(Self.isAllowedInPath) else {
-        throw .badPath
-      }
+      guard !["", ".", ".."].contains(String(decoding: segment, as: UTF8.self)),
+        segment.allSatisfy(Self.isAllowedInPath)
+      else { throw .badPath }
     }
     self.origin = origin
     self.prefix = String(decoding: prefix, as: UTF8.self)
@@ -33,10 +33,6 @@ package struct UpstreamURL: Sendable, Hashable, CustomStringConvertible {
 
   /// The URL without a slash at its end.
   package var description: String { origin.description + prefix }
-
-  private static func isDots(_ segment: ArraySlice<UInt8>) -> Bool {
-    segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
-  }
 
   /// `pchar` of RFC 3986 section 3.3 without percent-encoding, which servers decode differently.
   private static func isAllowedInPath(_ byte: UInt8) -> Bool {

@@ -56,12 +56,9 @@ enum AmenityFlags {
     }
   }
 
-  private static let flags: [String: Bool] = {
-    var flags: [String: Bool] = [:]
-    for word in ImportWords.yes.list { flags[word] = true }
-    for word in ImportWords.no.list { flags[word] = false }
-    return flags
-  }()
+  private static let flags = Dictionary(
+    ImportWords.yes.list.map { ($0, true) } + ImportWords.no.list.map { ($0, false) },
+    uniquingKeysWith: { $1 })
 
   /// What stands behind a word for amenities and a sign: `spa` in `amenities.spa`, `0` in `facilities/0`, `0]` in
   /// `amenities[0]`.
