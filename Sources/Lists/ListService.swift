@@ -322,7 +322,7 @@ package struct ListService: Sendable {
   /// that were published or whose list was deleted. Runs at every start. A step that damage ends stops no other.
   /// - Parameter limit: if other processes publish drafts, too: a publication that began later is left alone.
   /// - Returns: the failures. The next start tries them again.
-  /// - Throws: the system store's errors.
+  /// - Throws: the system store's errors but damage.
   package func finish(begunBefore limit: Timestamp? = nil) async throws -> [any Error] {
     let shown = try await finishEach(in: ListKeys.range(ListKeys.stalePrefix)) { _, list in
       try await write(membersOf: list, isThorough: true)

@@ -83,19 +83,22 @@ extension ListService {
 
   /// Does the work that records of lists stand for, one after the other. Work that fails stops no other.
   /// - Parameter work: gets a record's id, and the id of the list or account at its end.
-  /// - Returns: the failures.
-  /// - Throws: the system store's errors; `ended`.
+  /// - Returns: the failures. Damage that ends the walk is one of them.
+  /// - Throws: the system store's other errors; `ended`.
   func finishEach(
     in range: DocumentRange, _ work: (LocalID, AccountID) async throws -> Void
   ) async throws -> [any Error] {
-    var (rest, failures): (DocumentRange, [any Error]) = (range, [])
-    while let note = try await directory.first(in: rest) {
-      rest = rest.behind(note.text)
-      guard let id = ListKeys.last(of: note) else { continue }
-      do { try await work(note, id) } catch { failures.append(error) }
-      try await Slice.giveWay()
+    var (rest, found): (DocumentRange, [any Error]) = (range, [])
+    let damage = try await failures {
+      while let note = try await directory.first(in: rest) {
+        rest = rest.behind(note.text)
+        guard let id = ListKeys.last(of: note) else { continue }
+        do { try await work(note, id) } catch { found.append(error) }
+        try await Slice.giveWay()
+      }
+      return []
     }
-    return failures
+    return found + damage
   }
 }
 

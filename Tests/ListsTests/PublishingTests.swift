@@ -4,6 +4,7 @@ import Hotels
 import JSON
 import StoreTesting
 import Stores
+import Synchronization
 import TestSupport
 import Testing
 
@@ -65,6 +66,25 @@ import Testing
     #expect(try await damaged.lists.finish().count == 2)
     let left = try await damaged.records(of: list)
     #expect(!left.contains { $0.contains("list-stale") || $0.contains("list-drafts") }, "\(left)")
+  }
+
+  /// Regression: damage that ended the walk over one kind of records ended all of them, and the start of the server.
+  @Test func damageThatEndsOneWalkStopsNoOther() async throws {
+    let fixture = try ListFixture()
+    let none = try #require(AccountID(String(repeating: "0", count: 32)))
+    try await fixture.stores.update(.system, as: .server) { changes in
+      changes.note(ListKeys.ended(none), [:])
+    }
+    await fixture.stores.close()
+    let calls = Atomic(0)
+    let damaged = try ListFixture(
+      fixture.engine,
+      before: { _, _ in
+        guard calls.add(1, ordering: .relaxed).oldValue == 0 else { return }
+        throw ServiceError(.integrity, "It can't be read")
+      })
+    #expect(try await damaged.lists.finish().count == 1)
+    #expect(try await damaged.records(of: none) == [])
   }
 
   /// One unreadable invitation or link kept a list, and with it its owner's account, from being erased.
