@@ -29,7 +29,8 @@ extension StoreRows {
   func copiedBodies(of firsts: [Int64], after last: BodyKey?) throws -> [CopiedBody] {
     var (bodies, bytes): ([CopiedBody], Int) = ([], 0)
     guard try has(.bodies) else { return [] }
-    for first in firsts.sorted() where first >= last?.first ?? .min {
+    var isFull: Bool { bodies.count >= RowPage.rows || bytes >= RowPage.bytes }
+    for first in firsts.sorted() where !isFull && first >= last?.first ?? .min {
       let start = first == last?.first ? last?.revision : nil
       try connection.statement(
         """
@@ -39,7 +40,6 @@ extension StoreRows {
       ).visit(
         .integer(first), .integer(start?.generation ?? 0), .text(start?.digest.text ?? "")
       ) { row in
-        guard bodies.count < RowPage.rows, bytes < RowPage.bytes else { return false }
         guard let digest = try? row.string(1) else {
           throw ServiceError.integrity("the digest of a stored body is no text")
         }
@@ -48,7 +48,7 @@ extension StoreRows {
         let revision = RevisionID(generation: Int(row.int64(0)), digest: digest)
         bodies.append(CopiedBody(first: first, revision: revision, body: body))
         bytes += body.bytes.count
-        return true
+        return !isFull
       }
     }
     return bodies
