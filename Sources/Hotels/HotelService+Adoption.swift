@@ -24,7 +24,8 @@ extension HotelService {
   /// times. So are the ids on the list whose hotels have not arrived. A hotel that the user has already is joined with the
   /// guest's; see ``HotelUnion``. Every other live document, and a hotel with conflicts, is copied with its history, as by
   /// sync. If the user has a document of the same id, it becomes a conflicting revision. The winners are copied with the
-  /// bookmarks. Conflicting revisions follow, as many as the user's documents take (``RevisionTree/maximumLeaves``). Another call tries the remaining ones again.
+  /// bookmarks. Conflicting revisions follow, as many as the user's documents take (``RevisionTree/maximumLeaves``).
+  /// Another call tries the remaining ones again.
   /// - Parameter claim: which claim of the guest this is. After an undo the guest may be claimed and adopted again.
   /// - Throws: `store`, also when the user's store has no space for everything.
   package func adopt(
