@@ -15,6 +15,9 @@ final class ReadTurnHandler: ChannelDuplexHandler {
   static let longestKept = 256 << 10
   /// The most bytes that are kept if they do.
   private static let shortestKept = 16 << 10
+  /// The most bytes that are kept of a client that sends nothing more: before its end NIO reads all that the system has,
+  /// which may be megabytes. A connection with more ends.
+  static let longestEnd = 1 << 20
   /// The most bytes that are handled in one piece: a record of TLS. They may be thousands of chunks or of frames.
   static let portionBytes = 16 << 10
   /// How long bytes are handled before the others wait for the connection's next turn.
@@ -64,7 +67,10 @@ final class ReadTurnHandler: ChannelDuplexHandler {
     keptBytes += bytes.readableBytes
     if isNext {
       pass(context)
-    } else if keptBytes > (turns.keepsMuch ? Self.shortestKept : Self.longestKept) {
+    } else if keptBytes > Self.longestKept {
+      if !isLong { pass(context) }
+      if keptBytes > Self.longestEnd { context.close(promise: nil) }
+    } else if turns.keepsMuch, keptBytes > Self.shortestKept {
       pass(context, all: true)
     }
   }

@@ -170,6 +170,23 @@ import Testing
     for channel in [heavy, light] { close(channel) }
   }
 
+  /// Regression: NIO reads all that has come before it tells a connection's end, and all of it was handled at once.
+  @Test func whatComesBeforeAnEndWaitsOrEndsItsConnection() throws {
+    let channels = try (0..<2).map { _ in try connect("192.0.2.1") }
+    let portion = "**" + String(repeating: " ", count: ReadTurnHandler.portionBytes - 2)
+    let read = String(
+      repeating: portion, count: ReadTurnHandler.longestKept / ReadTurnHandler.portionBytes)
+    send("*****", channels[0])
+    for _ in 0..<4 { send(read, channels[1]) }
+    // A turn for each read but the first.
+    #expect(record.lines == ["*****", "**", "**", "**"])
+    #expect(turns.keptBytes == ReadTurnHandler.longestEnd - 3 * ReadTurnHandler.portionBytes)
+    send(read, channels[1])
+    #expect(record.lines.suffix(2) == ["**", "gone"])
+    #expect(turns.keptBytes == 0)
+    close(channels[0])
+  }
+
   /// Regression: whoever closed the sending side behind the bytes waited for nobody.
   @Test func endOfWhatAClientSendsWaitsWithIt() throws {
     let channels = try (0..<2).map { _ in try connect("192.0.2.1") }
