@@ -109,7 +109,6 @@ import Testing
       try await store.read { view in view.slice.isOver }
     }
     #expect(isOver)
-    #expect(try await !store.read { view in view.slice.isOver })
   }
 
   @Test(.bug(id: "F11")) func aDamagedStoreIsToldAndNotRemembered() async throws {
