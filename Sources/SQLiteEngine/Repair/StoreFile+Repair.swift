@@ -252,8 +252,7 @@ extension StoreRows: RepairTables {
     var kept: Int64 = 0
     if try has(.bodies) {
       try connection.run("DELETE FROM bodies WHERE first NOT IN (SELECT first FROM documents)")
-      let sum = try connection.statement("SELECT coalesce(sum(length(body)), 0) FROM bodies")
-      kept = try sum.first { row in row.int64(0) } ?? 0
+      kept = try connection.integer("SELECT coalesce(sum(length(body)), 0) FROM bodies") ?? 0
     }
     if try has(.histories) {
       try connection.run("DELETE FROM histories WHERE first NOT IN (SELECT first FROM documents)")

@@ -83,22 +83,19 @@ final class SearchCacheFile {
 
   /// Stores the time at which an answer was used.
   func note(useOf key: String, at now: Timestamp) throws {
-    try connection.statement("UPDATE blocks SET used = ?2 WHERE key = ?1")
-      .run(.text(key), .integer(now.milliseconds))
+    try connection.run(
+      "UPDATE blocks SET used = ?2 WHERE key = ?1", .text(key), .integer(now.milliseconds))
   }
 
   /// Stores an answer and its hotels.
   func keep(_ block: HotelBlock, of upstream: String, under key: String, at now: Timestamp) throws {
     try atOnce { sums in
       let body = block.bytes
-      let old = try connection.statement("SELECT length(body) FROM blocks WHERE key = ?1")
-        .first(.text(key)) { row in row.int64(0) }
-      try connection.statement(
-        """
-        INSERT OR REPLACE INTO blocks(key, stored, used, checksum, body)
-        VALUES (?1, ?2, ?2, ?3, ?4)
-        """
-      ).run(.text(key), .integer(now.milliseconds), .integer(Self.checksum(body)), .bytes(body))
+      let old = try connection.integer(
+        "SELECT length(body) FROM blocks WHERE key = ?1", .text(key))
+      try connection.run(
+        "INSERT OR REPLACE INTO blocks(key, stored, used, checksum, body) VALUES (?1, ?2, ?2, ?3, ?4)",
+        .text(key), .integer(now.milliseconds), .integer(Self.checksum(body)), .bytes(body))
       sums.answerBytes += Int64(body.count) - (old ?? 0)
       for hotel in block.hotels { try put(hotel, of: upstream, at: now, &sums) }
     }
@@ -130,7 +127,7 @@ final class SearchCacheFile {
             "SELECT rowid, length(body) FROM blocks ORDER BY used LIMIT 1"
           ).first { row in (row: row.int64(0), bytes: row.int64(1)) }
           guard let oldest else { return }
-          try connection.statement("DELETE FROM blocks WHERE rowid = ?1").run(.integer(oldest.row))
+          try connection.run("DELETE FROM blocks WHERE rowid = ?1", .integer(oldest.row))
           sums.answerBytes -= oldest.bytes
         }
       }
@@ -142,7 +139,7 @@ final class SearchCacheFile {
           "SELECT rowid, length(body) FROM hotels ORDER BY stored LIMIT 1"
         ).first { row in (row: row.int64(0), bytes: row.int64(1)) }
         guard let oldest else { return }
-        try connection.statement("DELETE FROM hotels WHERE rowid = ?1").run(.integer(oldest.row))
+        try connection.run("DELETE FROM hotels WHERE rowid = ?1", .integer(oldest.row))
         sums.hotelBytes -= oldest.bytes
         sums.hotels -= 1
       }
@@ -152,15 +149,11 @@ final class SearchCacheFile {
   private func put(
     _ hotel: Hotel, of upstream: String, at now: Timestamp, _ sums: inout SearchCacheUsage
   ) throws {
-    let old = try connection.statement(
-      "SELECT length(body) FROM hotels WHERE upstream = ?1 AND id = ?2"
-    ).first(.text(upstream), .text(hotel.id.text)) { row in row.int64(0) }
-    try connection.statement(
-      """
-      INSERT OR REPLACE INTO hotels(upstream, id, stored, checksum, body)
-      VALUES (?1, ?2, ?3, ?4, ?5)
-      """
-    ).run(
+    let old = try connection.integer(
+      "SELECT length(body) FROM hotels WHERE upstream = ?1 AND id = ?2", .text(upstream),
+      .text(hotel.id.text))
+    try connection.run(
+      "INSERT OR REPLACE INTO hotels(upstream, id, stored, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5)",
       .text(upstream), .text(hotel.id.text), .integer(now.milliseconds),
       .integer(Self.checksum(hotel.body.bytes)), .bytes(hotel.body.bytes))
     sums.hotelBytes += Int64(hotel.body.bytes.count) - (old ?? 0)
@@ -182,7 +175,7 @@ final class SearchCacheFile {
   }
 
   private static func number(_ sql: StaticString, in connection: Connection) throws -> Int64 {
-    try connection.statement(sql).first { row in row.int64(0) } ?? 0
+    try connection.integer(sql) ?? 0
   }
 
   /// FNV-1a (Fowler, Noll, Vo), 64 bits.
