@@ -123,7 +123,7 @@ extension CouchDatabase {
     let (store, id) = (store, write.id)
     let revision: RevisionID?
     do {
-      revision = try await updating([id]) { changes in
+      revision = try await updating([id], isReplicated: write.isReplicated) { changes in
         try write.record(in: &changes, limit: store.historyLimits(in: changes.view))
       }
     } catch {

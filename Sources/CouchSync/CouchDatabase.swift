@@ -48,13 +48,13 @@ package struct CouchDatabase: Sendable {
   /// - Throws: the rule's and the store's errors; 403 `forbidden` for a document that the client may not write.
   @discardableResult
   func updating<Value: Sendable>(
-    _ ids: Set<DocumentID> = [],
+    _ ids: Set<DocumentID> = [], isReplicated: Bool = false,
     _ rule: @escaping @Sendable (inout StoreChanges) throws -> Value
   ) async throws -> Value {
     for id in ids { if let refusal = refusal(of: id) { throw refusal } }
     return try await store.update(loading: ids, as: context) { [writeRule = self.rule] changes in
       let value = try rule(&changes)
-      try writeRule.check(changes)
+      try writeRule.check(changes, isReplicated: isReplicated)
       return value
     }
   }

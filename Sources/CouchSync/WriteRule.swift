@@ -11,6 +11,8 @@ package struct WriteRule: Sendable {
     package let parent: RevisionID?
     package let body: DocumentBody
     package let isDeleted: Bool
+    /// Whether it was made elsewhere.
+    package let isReplicated: Bool
   }
 
   /// The error by the id alone, before anything is read; nil when the id is allowed.
@@ -30,13 +32,14 @@ package struct WriteRule: Sendable {
   package static let none = WriteRule(refusal: { _ in nil }, refusalOfRevision: { _, _ in nil })
 
   /// Checks the changes that an update has recorded.
+  /// - Parameter isReplicated: whether they were made elsewhere.
   /// - Throws: the first refusal.
-  func check(_ changes: StoreChanges) throws {
+  func check(_ changes: StoreChanges, isReplicated: Bool) throws {
     for mutation in changes.mutations {
       guard let node = mutation.tree[mutation.revision], let body = mutation.body else { continue }
       let revision = Revision(
         id: mutation.id, parent: node.parent.map { mutation.tree.nodes[$0].revision }, body: body,
-        isDeleted: node.isDeleted)
+        isDeleted: node.isDeleted, isReplicated: isReplicated)
       if let refusal = try refusalOfRevision(revision, changes.view) { throw refusal }
     }
   }
@@ -52,6 +55,8 @@ package struct WriteRule: Sendable {
         try proposal(view.tree(write.id) ?? RevisionTree(), view).history.dropFirst().first
       }
     return try refusalOfRevision(
-      Revision(id: write.id, parent: parent, body: write.body, isDeleted: write.isDeleted), view)
+      Revision(
+        id: write.id, parent: parent, body: write.body, isDeleted: write.isDeleted,
+        isReplicated: write.isReplicated), view)
   }
 }

@@ -145,6 +145,36 @@ def test_wrong_document_fails_with_the_reason(pair, members, words):
     remove(pair[0], document)
 
 
+def test_document_that_describes_no_replication_is_made_in_no_way(pair):
+    """Regression: an attachment, or a copy, made one without ends."""
+    here, document = pair[0], name()
+    database = Database(here.server, name="_replicator", auth=here.auth)
+    plain = {"data": b"words", "headers": {"Content-Type": "text/plain"}}
+    design = database.call("PUT", f"/_design/{document}/f", **plain)
+    assert design.status_code == 201, design.text
+    assert database.call("PUT", "/_local/" + document, json={"n": 1}).status_code == 201
+    for refused in (database.call("PUT", f"/{document}/f", **plain), database.copy("/_design/" + document, document),
+                    database.copy("/_local/" + document, document)):
+        assert (refused.status_code, refused.json()) == (
+            403, {"error": "forbidden", "reason": "Missing replicator database: `source`"})
+    assert database.call("GET", "/" + document).status_code == 404
+    # One that describes a replication may have attachments, and may be copied.
+    rev = put(here, document, source="a", target="b", _replication_state="completed")
+    added = database.call("PUT", f"/{document}/f?rev={rev}", **plain)
+    assert added.status_code == 201, added.text
+    assert database.raw("GET", f"/{document}/f").content == plain["data"]
+    copied = database.copy("/" + document, name())
+    assert copied.status_code == 201, copied.text
+    taken = database.call("DELETE", f"/{document}/f?rev={added.json()['rev']}")
+    assert taken.status_code == 200, taken.text
+    assert stored(here, document) == {
+        "_id": document, "_rev": taken.json()["rev"], "source": "a", "target": "b", "owner": here.name,
+        "_replication_state": "completed"}
+    for made in (copied, taken, design):
+        answer = database.call("DELETE", f"/{made.json()['id']}?rev={made.json()['rev']}")
+        assert answer.status_code == 200, answer.text
+
+
 def test_list_of_documents_has_all_of_them(pair):
     """Once it had the first hundred, like that of jobs."""
     here, first = pair[0], name()

@@ -43,12 +43,16 @@ package protocol Replications: Sendable {
 }
 
 extension Replications {
-  /// Refuses documents with credentials as plain text, however they come.
+  /// Refuses documents with credentials as plain text, however they come, and those that are made here and describe no
+  /// replication, also as a copy or by an attachment.
   var writeRule: WriteRule {
     WriteRule(
       refusal: { _ in nil },
       refusalOfRevision: { revision, _ in
-        try refusal(of: ParsedJSON(revision.body.bytes, limits: .stored).root)
+        let document = try ParsedJSON(revision.body.bytes, limits: .stored).root
+        let isTold = revision.isDeleted || revision.isReplicated || revision.id.isDesign
+        if !isTold { _ = try checked(document, by: nil) }
+        return refusal(of: document)
       })
   }
 }
