@@ -63,6 +63,12 @@ def test_device_that_has_synced_has_what_it_confirmed(account):
     assert items(account, "in_transit", "&device=" + device["id"])["items"] == []
     phone.sync()
     assert devices(account)["Anna's phone"]["pending"] == 0
+    assert account.server.call("DELETE", "/v1/bookmarks/h2", account.token).status_code == 204
+    assert explain(account, "h2")["reason"] == "It was deleted, and the deletion is stored here"
+    phone.sync()
+    found = explain(account, "h2")
+    assert on(found, "Anna's phone") == ("delivered", "delivered")
+    assert found["devices"][0]["reason"] == "The device has been told that it was deleted"
 
 
 def test_pages_of_items_go_on_where_they_ended(account):
@@ -260,6 +266,12 @@ def test_draft_and_lost_right_in_a_list(account):
     account.server.call("PUT", path + "/bookmarks/h1?draft=true", account.token, json={"name": "h"})
     query = "&list=" + path[10:]
     assert explain(account, "h1", query)["cause"] == "draft"
+    # A revision that is asked for is no draft.
+    assert explain(account, "h1", query + "&rev=1-a")["cause"] == "not_sent"
+    published = account.server.call("PUT", path + "/bookmarks/h2", account.token, json={"name": "h"}).json()["rev"]
+    account.server.call("PUT", path + "/bookmarks/h2?draft=true", account.token, json={"name": "another"})
+    assert explain(account, "h2", f"{query}&rev={published}")["cause"] == "stored"
+    assert explain(account, "h2", query)["cause"] == "draft"
     assert explain(friend, "h1", query)["cause"] == "not_sent"
     account.server.call("DELETE", f"{path}/members/{friend.name}", account.token)
     found = explain(friend, "h1", query)

@@ -116,7 +116,9 @@ package struct DeliveredDocument: Sendable {
         .delivered, .conflictLost,
         "Another change of the same document won; this one is kept as a conflict or in the history")
     }
-    return Delivery(.delivered, .stored, "It is stored here")
+    return Delivery(
+      .delivered, .stored,
+      isLive ? "It is stored here" : "It was deleted, and the deletion is stored here")
   }
 
   /// How it is on a device.
@@ -135,7 +137,8 @@ package struct DeliveredDocument: Sendable {
         "This device has sent changes, but has not fetched any that it confirmed")
     }
     guard winner.sequence > position else {
-      return isWinning ? Delivery(.delivered, .delivered, "The device has it") : here
+      let words = isLive ? "The device has it" : "The device has been told that it was deleted"
+      return isWinning ? Delivery(.delivered, .delivered, words) : here
     }
     if isConnected {
       return Delivery(

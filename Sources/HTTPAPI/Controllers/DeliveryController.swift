@@ -98,9 +98,7 @@ struct DeliveryController: Sendable {
       let label = try await database.device(device).label
       return refused.filter { $0.isSent(by: label) }
     }
-    return .json { writer in
-      writer.objects("items", of: refused) { $0.write(to: &$1) }
-    }
+    return .json { $0.objects("items", of: refused) { $0.write(to: &$1) } }
   }
 
   private func explain(_ call: Call, _ person: Principal) async throws -> Response {
@@ -133,7 +131,7 @@ struct DeliveryController: Sendable {
   private func draft(
     of id: DocumentID, _ query: QueryParameters, _ call: Call, _ person: Principal
   ) async throws -> Delivery? {
-    guard let list = query["list"],
+    guard let list = query["list"], query["rev"] == nil,
       let draft = try? DocumentID("draft:\(list):\(id.text)")
     else { return nil }
     let own = databases.own(of: person, as: call.writeContext)
