@@ -26,10 +26,11 @@ struct RemoteURL: Sendable, Hashable {
   init?(_ text: String) {
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\\"<>^`{|}?#".utf8.contains($0) })
     else { return nil }
-    let isSecure = text.utf8.starts(with: "https://".utf8)
-    guard isSecure || text.utf8.starts(with: "http://".utf8) else { return nil }
-    let scheme = isSecure ? "https" : "http"
-    let rest = text.dropFirst(scheme.count + 3)
+    // In any case: a phone's keyboard begins it with a capital letter.
+    guard let mark = text.firstRange(of: "://") else { return nil }
+    let scheme = text[..<mark.lowerBound].lowercased()
+    let (rest, isSecure) = (text[mark.upperBound...], scheme == "https")
+    guard isSecure || scheme == "http" else { return nil }
     let authority = rest.prefix { $0 != "/" }
     let at = authority.lastIndex(of: "@")
     let place = at.map { authority[authority.index(after: $0)...] } ?? authority

@@ -58,17 +58,13 @@ package struct ReplicationEndpoint: Sendable, Hashable {
     guard let text, text.utf8.count <= Self.maximumBytes else {
       throw ServiceError.badRequest("`\(role)` has an invalid url")
     }
-    let isURL = text.utf8.starts(with: "http://".utf8) || text.utf8.starts(with: "https://".utf8)
-    guard isURL else {
-      guard node.kind == .string, DatabaseName(text) != nil else {
-        throw ServiceError.badRequest(
-          "`\(role)` is neither a URL of http or https nor the name of a database here")
-      }
+    if node.kind == .string, DatabaseName(text) != nil {
       (place, user, fields, authorization) = (.local(name: text), nil, [], nil)
       return
     }
     guard let url = RemoteURL(text) else {
-      throw ServiceError.badRequest("`\(role)` has an invalid url")
+      throw ServiceError.badRequest(
+        "`\(role)` is neither a URL of http or https nor the name of a database here")
     }
     let sent = try Self.fields(node["headers"], role)
     let basic = try Self.basic(node["auth"]?["basic"], role)

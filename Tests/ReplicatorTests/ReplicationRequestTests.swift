@@ -18,7 +18,7 @@ struct ReplicationRequestTests {
 
   @Test func credentialsAreNotPartOfAName() throws {
     let request = try Self.request(
-      #"{"source":"https://ada:a%20b@h.example:6984/x","target":{"url":"http://h/y/","auth":{"basic":{"username":"u","password":"secret"}},"headers":{"X-A":"1","Host":"other"}}}"#
+      #"{"source":"https://ada:a%20b@h.example:6984/x","target":{"url":"Http://h/y/","auth":{"basic":{"username":"u","password":"secret"}},"headers":{"X-A":"1","Host":"other"}}}"#
     )
     #expect(request.source.name == "https://h.example:6984/x/")
     #expect(request.source.user == "ada")
