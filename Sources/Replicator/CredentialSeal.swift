@@ -121,7 +121,9 @@ package struct CredentialSeal: Sendable {
       for (name, value) in object.members {
         if name == "url" {
           rest.append(name, object["url"]?.string == nil ? value : .string(bare))
-        } else if CredentialSeal.secretMembers.contains(name), value != .null {
+        } else if CredentialSeal.secretMembers.contains(name), value != .null,
+          value.object?.isEmpty != true
+        {
           secrets.append(name, value)
         } else {
           rest.append(name, value)

@@ -78,9 +78,9 @@ package struct PersonRemotes: Sendable {
         ]
         if continuous?.bool == false { document?.append("_replication_state", .string(Self.idle)) }
       }
-      edits.append((try direction.id(of: person), document))
+      edits.append((try direction.id(of: person), try await sealed(document)))
     }
-    try await database.write(try await sealed(edits))
+    try await database.write(edits)
     documents.noteChange()
   }
 
@@ -102,19 +102,10 @@ package struct PersonRemotes: Sendable {
     }
   }
 
-  private func sealed(
-    _ edits: [(DocumentID, JSONObject?)]
-  ) async throws -> [(DocumentID, JSONObject?)] {
-    var sealed: [(DocumentID, JSONObject?)] = []
-    for (id, document) in edits {
-      var hidden: JSONObject?
-      if let document {
-        let node = try ParsedJSON(JSONValue.object(document).bytes, limits: .document).root
-        hidden = try await seal.sealed(node).value.object
-      }
-      sealed.append((id, hidden))
-    }
-    return sealed
+  private func sealed(_ document: JSONObject?) async throws -> JSONObject? {
+    guard let document else { return nil }
+    let node = try ParsedJSON(JSONValue.object(document).bytes, limits: .document).root
+    return try await seal.sealed(node).value.object
   }
 
   /// Forgets a person's remote.

@@ -99,11 +99,13 @@ def test_errors_have_plain_words(pair):
     assert failed["error"] == "The other server does not accept the user name or the password."
     assert failed["reason"].startswith("unauthorized: ")
     for url, words in ((pair[1].server.url + "/couch/absent", "There is no database at this address."),
-                       ("http://127.0.0.1:1/x", "can't be reached")):
+                       # A phone's keyboard begins it with a capital letter.
+                       ("Http://127.0.0.1:1/x", "can't be reached")):
         person.set(url=url, auth={"basic": {"username": person.other.name, "password": person.other.password}})
         assert words in wait_until(lambda: person.call("GET").json()["pull"].get("error"))
     # Nothing tells a person which ports of the server's own network are open.
     assert person.call("GET").json()["pull"]["reason"] == "http_request_failed: http://127.0.0.1:1/x/: it can't be reached"
+    assert person.set(direction="pull", auth={}, headers={})["hasCredentials"] is False
     for wrong in ({"url": "plans"}, {"url": "ftp://h/x"}, {"direction": "up"}, {"continuous": 1}, {"auth": 7},
                   {"url": "http://10.0.0.1/x"}, {"url": "https://[fd00::1]:6984/x"}):
         assert person.call("PUT", json={**person.remote, **wrong}).status_code == 400, wrong

@@ -55,7 +55,8 @@ struct CredentialSealTests {
   }
 
   @Test(arguments: [
-    #""plans""#, #""http://host/a@b""#, #"{"url":"http://host/db","headers":null}"#, "7", "null",
+    #""plans""#, #""http://host/a@b""#, #"{"url":"http://host/db","headers":null}"#,
+    #"{"url":"http://host/db","auth":{},"headers":{}}"#, "7", "null",
     #""http://host/?q=a@b""#,
   ])
   func documentWithoutAnyStaysAsItIs(end: String) async throws {

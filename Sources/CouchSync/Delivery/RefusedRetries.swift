@@ -16,11 +16,9 @@ package enum RefusedRetries {
     case .user(let id): author = .user(id)
     case .list, .named, .system, .staged: return
     }
-    guard let folder = RefusedRevision.folder(of: author) else { return }
-    let areThere = try await store.readInline { view in
-      try view.localUsage(of: folder).count > 0
-    }
-    guard areThere else { return }
+    guard let folder = RefusedRevision.folder(of: author),
+      try await store.readInline({ view in try view.localUsage(of: folder).count > 0 })
+    else { return }
     let database = CouchDatabase(
       name: "", store: store, as: context.repeating(writesOf: author),
       saying: { $0.description })
