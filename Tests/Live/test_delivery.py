@@ -1,5 +1,6 @@
 """The delivery ledger: which device has what, and why something is missing on one. Each cause is made on purpose."""
 import threading
+import uuid
 
 import pytest
 
@@ -199,6 +200,16 @@ def test_refused_revision_is_kept_and_can_be_sent_again_or_dropped(shared):
         assert [item["attempts"] for item in items(guest, "rejected")["items"]] == [attempts]
     assert shared.call("DELETE", "/v1/sync/items/last", guest.token).status_code == 204
     assert explain(guest, "last")["cause"] == "not_sent"
+    with pytest.raises(Stopped):
+        phone.push()
+    assert explain(guest, "last")["cause"] == "quota"
+    # Who signs up has more room, and devices that send everything again to the new store.
+    body = {"username": "user-" + uuid.uuid4().hex, "password": "a good password"}
+    guest.token = phone.token = shared.call("POST", "/v1/users", guest.token, json=body).json()["token"]
+    phone.aim(shared.url, shared.call("GET", "/v1/me", guest.token).json()["store"])
+    phone.local.clear()  # The new store has no checkpoint of it.
+    phone.sync()
+    assert explain(guest, "last")["cause"] == "stored" and items(guest, "rejected")["items"] == []
 
 
 def test_document_that_a_rule_refuses_is_rejected_with_its_reason(account):
