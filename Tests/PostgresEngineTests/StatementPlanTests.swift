@@ -9,9 +9,12 @@ import Testing
   /// How the server runs the statement that reads what a write changes.
   private func plan(on connection: Connection) throws -> String {
     _ = try connection.run([Call(WriteTransaction.documentsByID, .integer(1), .list([[97]]))])
-    let prepared = try connection.execute(
-      "SELECT name FROM pg_prepared_statements ORDER BY prepare_time DESC LIMIT 1")
-    let name = try #require(prepared.first?.text(0))
+    let ofStatement = Statement(
+      once: "SELECT name FROM pg_prepared_statements WHERE convert_to(statement, 'UTF8') = $1")
+    let prepared = try connection.run([
+      Call(ofStatement, .text(WriteTransaction.documentsByID.sql))
+    ])
+    let name = try #require(prepared[0].first?.text(0))
     return try connection.execute("EXPLAIN EXECUTE \(name)(1, '{}')").all
       .compactMap { $0.text(0) }.joined(separator: "\n")
   }
