@@ -352,7 +352,7 @@ def test_damaged_records_of_accounts_stop_no_start_no_erasure_and_no_sweep(start
                          (f"receipt/{prefix}/{'0' * 32}", b"{}"))
     base.close()
     server = start()
-    assert server.logged("interrupted work can't be finished yet", "A list can't be read (a publication)")
+    assert server.logged("interrupted work can't be finished yet", "a local document fails its checksum")
     assert listed(server, tokens["otto"]) == {"otto"}
     assert server.call("DELETE", "/v1/me", tokens["otto"]).status_code == 204
     assert not files["otto"].exists() and files["anna"].exists()
