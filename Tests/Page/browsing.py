@@ -155,6 +155,7 @@ class Browser:
         return field
 
     def choose(self, selector, value):
+        self.find(selector)
         self.driver.execute_script(
             "const it = document.querySelector(arguments[0]); it.value = arguments[1];"
             "it.dispatchEvent(new Event('change', { bubbles: true }))", selector, value)
