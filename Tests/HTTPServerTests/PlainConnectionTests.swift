@@ -15,10 +15,9 @@ import Testing
   private let channel = NIOAsyncTestingChannel()
   private let reads = Reads()
 
-  /// Answers 401 to everything, without reading a body unless it counts the body's pieces, or opens and closes a WebSocket.
+  /// Answers 401 to everything, without reading a body unless it counts the body's pieces.
   private struct Refusing: RequestAnswering {
     var countsPieces = false
-    var opensWebSocket = false
     /// How long it computes before each answer.
     var computing = Duration.zero
     var seats: Seats?
@@ -29,11 +28,6 @@ import Testing
     ) async throws -> Response {
       let end = ContinuousClock.now + computing
       while ContinuousClock.now < end {}
-      if opensWebSocket {
-        return Response(
-          status: .switchingProtocols,
-          body: ResponseBody { writer in (writer as? WebSocketConnection)?.close(4_001, "no") })
-      }
       var text = "no"
       if countsPieces {
         var (lengths, held) = ([Int](), 0)
@@ -143,16 +137,6 @@ import Testing
     #expect(try await answer().hasSuffix("[1000, 2, 5000, 2] hold little, no"))
     try await channel.close()
     await serving.value
-  }
-
-  /// Regression: the task that had written the close frame ended the connection right behind it.
-  @Test func webSocketEndsWhenTheClientHasAnsweredItsCloseFrame() async throws {
-    let serving = try await serve(Refusing(opensWebSocket: true))
-    try await receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    #expect(try await answer().contains(" 101 "))
-    try await channel.writeInbound(ByteBuffer(bytes: [0x88, 0x80, 0, 0, 0, 0]))
-    await serving.value
-    #expect(reads.closes == [.all])
   }
 
   @Test func restOfARefusedBodyIsReadWhileTheConnectionWaits() async throws {

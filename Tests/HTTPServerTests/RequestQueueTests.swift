@@ -218,23 +218,16 @@ import Testing
   }
 }
 
-/// Counts the reads that a connection asks of its socket, and notes how it is closed.
+/// Counts the reads that a connection asks of its socket.
 final class Reads: ChannelOutboundHandler, Sendable {
   typealias OutboundIn = HTTPResponsePart
 
   private let seen = Mutex(0)
   var count: Int { seen.withLock { $0 } }
-  private let ended = Mutex<[CloseMode]>([])
-  var closes: [CloseMode] { ended.withLock { $0 } }
 
   func read(context: ChannelHandlerContext) {
     seen.withLock { $0 += 1 }
     context.read()
-  }
-
-  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-    ended.withLock { $0.append(mode) }
-    context.close(mode: mode, promise: promise)
   }
 }
 

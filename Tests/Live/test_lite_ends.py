@@ -1,9 +1,11 @@
 """How sessions of Couchbase Lite end: with the right of their client, with the server, and with the store."""
 import json
+import select
+import signal
 
 import pytest
 
-from blip_client import Closed, Refused
+from blip_client import Closed, Refused, WebSocket
 from couch import Account, Administrator, Database
 from phone import Phone
 
@@ -100,6 +102,21 @@ def test_phones_come_back_after_a_restart_and_continue(start):
     # A crash is a broken connection.
     phone.server.kill()
     assert ended(phone)
+
+
+def test_server_ends_a_connection_when_the_client_has_answered_its_close_frame(start):
+    """Regression: the end came right behind the frame, and Couchbase Lite 2.8 took no notice of either."""
+    server = start()
+    peer = WebSocket(server.url, "/couch/bookmarks/_blipsync", headers={"Authorization": "Bearer " + server.guest()})
+    server.process.send_signal(signal.SIGTERM)
+    while b"Come back" not in peer.buffer:
+        peer._more()
+    assert peer.buffer[:4] == b"\x88\x0b\x0f\xa1" and len(peer.buffer) == 13
+    assert select.select([peer.socket], [], [], 0.2) == ([], [], [])
+    peer.socket.sendall(b"\x88\x80\0\0\0\0")
+    with pytest.raises(Closed):
+        peer._more()
+    assert server.stop() == 0
 
 
 def test_administrators_databases_have_their_members(tmp_path):
