@@ -17,6 +17,7 @@ package struct BulkGetRequest: Sendable {
 
     /// Checks an element as CouchDB does, before anything is looked up (`chttpd_db:bulk_get_parse_arg`).
     init(_ node: JSONNode) throws(Fault) {
+      // Whether it has a member, without counting: a client decides how many there are.
       guard node.kind == .object, node.members.contains(where: { _ in true }) else {
         throw Fault(.badRequest("document must be a JSON object"))
       }
