@@ -74,8 +74,7 @@ let package = Package(
   ],
   targets: [
     // Floor 0: values and rules.
-    floor("JSON", []),
-    floor("Documents", ["JSON", crypto]),
+    floor("Documents", [crypto]),
     floor("Photos", []),
     floor("IPAddresses", []),
     .target(name: "CScheduling"),
@@ -91,31 +90,31 @@ let package = Package(
     floor("BLIP", ["CZlib", deque]),
 
     // Floor 1: stores.
-    floor("Stores", ["JSON", "Documents", "Scheduling", crypto, deque, nioLocks]),
+    floor("Stores", ["Documents", "Scheduling", crypto, deque, nioLocks]),
     .target(name: "CXXHash"),
     floor(
       "StoreRecords",
-      ["CXXHash", "JSON", "Documents", "Scheduling", "Stores", crypto, nioLocks]),
+      ["CXXHash", "Documents", "Scheduling", "Stores", crypto, nioLocks]),
 
     // Floor 2: use cases.
     floor(
-      "CouchQuery", ["JSON", "Documents", "Scheduling", "Stores", "Text"]),
-    floor("CouchSync", ["JSON", "Documents", "Scheduling", "Stores", "CouchQuery", trees]),
-    floor("LiteSync", ["JSON", "Documents", "Scheduling", "Stores", "CouchSync", deque]),
-    floor("Hotels", ["JSON", "Documents", "Photos", "Scheduling", "Stores", crypto, metrics]),
+      "CouchQuery", ["Documents", "Scheduling", "Stores", "Text"]),
+    floor("CouchSync", ["Documents", "Scheduling", "Stores", "CouchQuery", trees]),
+    floor("LiteSync", ["Documents", "Scheduling", "Stores", "CouchSync", deque]),
+    floor("Hotels", ["Documents", "Photos", "Scheduling", "Stores", crypto, metrics]),
     floor(
       "Accounts",
       [
-        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Text", crypto, cryptoExtras,
+        "Documents", "IPAddresses", "Scheduling", "Stores", "Text", crypto, cryptoExtras,
       ]),
     floor(
       "Lists",
-      ["JSON", "Documents", "Scheduling", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
+      ["Documents", "Scheduling", "Stores", "Hotels", "Accounts", crypto, nioLocks]),
 
     // Floor 3: adapters.
     floor(
       "SQLiteEngine",
-      ["JSON", "Documents", "Scheduling", "Stores", "StoreRecords", "SQLite", crypto, nioLocks]),
+      ["Documents", "Scheduling", "Stores", "StoreRecords", "SQLite", crypto, nioLocks]),
     floor(
       "PostgresEngine",
       ["CPostgres", "Documents", "Scheduling", "Stores", "StoreRecords", deque, nioLocks]),
@@ -124,11 +123,11 @@ let package = Package(
       exclude: ["hotels.ndjson", "import-words.txt", "names.txt", "NOTICE.md"]),
     .target(name: "Page", dependencies: ["CEmbedded"], exclude: ["Files"], swiftSettings: settings),
     floor(
-      "Catalogue", ["JSON", "Documents", "Hotels", "Scheduling", "SQLite", "Text", "CEmbedded"]),
+      "Catalogue", ["Documents", "Hotels", "Scheduling", "SQLite", "Text", "CEmbedded"]),
     floor(
       "SearchProxy",
       [
-        "JSON", "Documents", "Hotels", "IPAddresses", "Scheduling", "SQLite", logging, metrics,
+        "Documents", "Hotels", "IPAddresses", "Scheduling", "SQLite", logging, metrics,
         nioCore,
         nioPosix,
         nioSSL,
@@ -138,7 +137,7 @@ let package = Package(
     floor(
       "Replicator",
       [
-        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", crypto, metrics, nioCore,
+        "Documents", "IPAddresses", "Scheduling", "Stores", crypto, metrics, nioCore,
         nioPosix, .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
       ]),
@@ -158,7 +157,7 @@ let package = Package(
     floor(
       "HTTPAPI",
       [
-        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
+        "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
         "CouchQuery", "CouchSync", "LiteSync", "BLIP", "HTTPServer", "Photos", crypto, logging,
         metrics, hummingbird, httpTypes, lifecycle, nioCore,
         .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -170,7 +169,7 @@ let package = Package(
     floor(
       "HotelBookmarks",
       [
-        "JSON", "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
+        "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
         "StoreRecords", "SQLiteEngine", "PostgresEngine",
         "Catalogue", "SearchProxy", "Replicator", "HTTPServer", "HTTPAPI", "Page", "CEmbedded",
         "CYAML", crypto, logging, metrics, coreMetrics, lifecycle, hummingbird,
@@ -190,17 +189,16 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    support("TestSupport", ["JSON", "Documents", nioLocks]),
+    support("TestSupport", ["Documents", nioLocks]),
     support("StoreTesting", ["Documents", "Scheduling", "Stores", "TestSupport", nioLocks]),
     support(
       "ReadTesting",
       [
-        "JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "Hotels",
+        "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "Hotels",
         "StoreTesting",
       ]),
-    tests("JSON", ["JSON", "TestSupport"]),
     tests("BLIP", ["BLIP", "CZlib", "TestSupport"]),
-    tests("Documents", ["Documents", "JSON", "TestSupport"]),
+    tests("Documents", ["Documents", "TestSupport"]),
     tests("IPAddresses", ["IPAddresses"]),
     tests("Photos", ["Photos"]),
     tests("Page", ["Page"]),
@@ -212,33 +210,33 @@ let package = Package(
       ["Documents", "Scheduling", "Stores", "StoreTesting", crypto, nioLocks, "TestSupport"]),
     tests(
       "CouchQuery",
-      ["JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "Text", "TestSupport"]),
+      ["Documents", "Scheduling", "Stores", "CouchQuery", "Text", "TestSupport"]),
     tests(
       "CouchSync",
       [
-        "JSON", "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "HTTPAPI",
+        "Documents", "Scheduling", "Stores", "CouchQuery", "CouchSync", "HTTPAPI",
         "ReadTesting",
         "SQLiteEngine", "StoreTesting", "TestSupport",
       ]),
     tests(
       "LiteSync",
       [
-        "JSON", "Documents", "Scheduling", "Stores", "CouchSync", "LiteSync", "StoreTesting",
+        "Documents", "Scheduling", "Stores", "CouchSync", "LiteSync", "StoreTesting",
         "TestSupport",
       ]),
     tests(
       "Hotels",
-      ["JSON", "Documents", "Scheduling", "Stores", "Hotels", "StoreTesting", "TestSupport"]),
+      ["Documents", "Scheduling", "Stores", "Hotels", "StoreTesting", "TestSupport"]),
     tests(
       "Accounts",
       [
-        "JSON", "Documents", "IPAddresses", "Stores", "Accounts", "StoreTesting", crypto,
+        "Documents", "IPAddresses", "Stores", "Accounts", "StoreTesting", crypto,
         cryptoExtras, "TestSupport",
       ]),
     tests(
       "Lists",
       [
-        "JSON", "Documents", "Scheduling", "Stores", "Hotels", "Accounts", "Lists", "StoreTesting",
+        "Documents", "Scheduling", "Stores", "Hotels", "Accounts", "Lists", "StoreTesting",
         crypto, "TestSupport",
       ]),
     tests(
@@ -256,17 +254,17 @@ let package = Package(
       ]),
     tests(
       "Catalogue",
-      ["JSON", "Documents", "Hotels", "Scheduling", "Catalogue", "SQLite", "TestSupport"]),
+      ["Documents", "Hotels", "Scheduling", "Catalogue", "SQLite", "TestSupport"]),
     tests(
       "SearchProxy",
       [
-        "JSON", "Documents", "Hotels", "IPAddresses", "Scheduling", "SearchProxy", "SQLite",
+        "Documents", "Hotels", "IPAddresses", "Scheduling", "SearchProxy", "SQLite",
         "TestSupport",
       ]),
     tests(
       "Replicator",
       [
-        "JSON", "Documents", "IPAddresses", "Replicator", "Scheduling", "Stores", "StoreTesting",
+        "Documents", "IPAddresses", "Replicator", "Scheduling", "Stores", "StoreTesting",
       ]),
     tests(
       "HTTPServer",
@@ -280,7 +278,7 @@ let package = Package(
     tests(
       "HTTPAPI",
       [
-        "JSON", "Documents", "Stores", "Hotels", "Accounts", "Lists", "Catalogue", "CouchQuery",
+        "Documents", "Stores", "Hotels", "Accounts", "Lists", "Catalogue", "CouchQuery",
         "CouchSync", "HTTPServer", "HTTPAPI", "IPAddresses", "Scheduling", "SQLiteEngine",
         "StoreTesting",
         hummingbird, httpTypes, logging,
@@ -294,7 +292,7 @@ let package = Package(
     tests(
       "HotelBookmarks",
       [
-        "HotelBookmarks", "HTTPServer", "JSON", "Documents", "IPAddresses", "Stores", "Accounts",
+        "HotelBookmarks", "HTTPServer", "Documents", "IPAddresses", "Stores", "Accounts",
         "Hotels",
         "SearchProxy", "HTTPAPI",
         "SQLiteEngine", "StoreRecords", "StoreTesting", logging, coreMetrics, nioCore,
@@ -304,7 +302,7 @@ let package = Package(
     .testTarget(
       name: "FuzzingTests",
       dependencies: [
-        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "LiteSync",
+        "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "LiteSync",
         "BLIP", "Hotels", "Photos", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI",
         "TestSupport",
       ],
@@ -333,12 +331,12 @@ if Context.environment["BOOKMARKS_BENCHMARKS"] != nil {
     .executableTarget(
       name: "InProcess",
       dependencies: [
-        "JSON", "Documents", "Stores", "SQLiteEngine", nioLocks,
+        "Documents", "Stores", "SQLiteEngine", nioLocks,
         .product(name: "Benchmark", package: "benchmark"),
       ],
       path: "Benchmarks/InProcess", swiftSettings: settings),
     .executableTarget(
-      name: "EditLoop", dependencies: ["JSON", "Documents", "Stores", "Hotels", "SQLiteEngine"],
+      name: "EditLoop", dependencies: ["Documents", "Stores", "Hotels", "SQLiteEngine"],
       path: "Benchmarks/EditLoop", swiftSettings: settings),
   ]
 }
@@ -356,7 +354,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   let sanitizers = ["-sanitize=fuzzer,address"]
   let instrumented = settings + [.unsafeFlags(sanitizers + ["-O"])]
   let whole = [
-    "JSON", "Documents", "IPAddresses", "Photos", "Scheduling", "Text", "BLIP", "Stores",
+    "Documents", "IPAddresses", "Photos", "Scheduling", "Text", "BLIP", "Stores",
     "CouchQuery", "CouchSync", "LiteSync", "Hotels",
   ]
   func readers(_ name: String, _ dependencies: [Target.Dependency], _ files: [String]) -> Target {
@@ -373,13 +371,13 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   }
   package.targets += [
     readers(
-      "Accounts", ["JSON", "Documents", "IPAddresses", "Stores", "Text"],
+      "Accounts", ["Documents", "IPAddresses", "Stores", "Text"],
       [
         "Base64URL", "CompactToken", "IDToken", "Principal", "Secret", "ServiceError+Accounts",
         "TokenClaims", "TrustedIssuer", "UserName",
       ]),
     readers(
-      "SearchProxy", ["JSON", "Documents", "Hotels"],
+      "SearchProxy", ["Documents", "Hotels"],
       [
         "SearchTerm", "TravelSampleAnswer", "UpstreamAnswer", "UpstreamOrigin", "UpstreamURL",
         "Upstreams/CouchbaseDialect", "Upstreams/OpenSearchDialect", "Upstreams/QueryDialect",
@@ -387,7 +385,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
       ]),
     readers("HTTPServer", ["CZlib", "Scheduling"], ["GzipReader", "GzipWriter"]),
     readers(
-      "HTTPAPI", ["JSON", "Documents", "Accounts", httpTypes],
+      "HTTPAPI", ["Documents", "Accounts", httpTypes],
       ["Errors/Problem"]
         + ["QueryParameters", "RequestTarget", "SentCredentials"]
         .map { "Serving/" + $0 }),
@@ -395,7 +393,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
     .executableTarget(
       name: "Fuzzing",
       dependencies: [
-        "JSON", "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "LiteSync",
+        "Documents", "IPAddresses", "Stores", "CouchQuery", "CouchSync", "LiteSync",
         "BLIP", "Hotels", "Photos", "Accounts", "SearchProxy", "HTTPServer", "HTTPAPI", "CFuzzer",
       ],
       path: "Tests/Fuzzing/Targets", swiftSettings: instrumented,

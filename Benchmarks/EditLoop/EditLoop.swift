@@ -1,7 +1,6 @@
 import Documents
 import Foundation
 import Hotels
-import JSON
 import SQLiteEngine
 import Stores
 

@@ -1,6 +1,5 @@
 import Benchmark
 import Documents
-import JSON
 
 extension InProcessBenchmarks {
   /// A hotel of 1.1 KB, as a bookmark stores it.

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// Undoing an adoption, which changes two stores. A record of it is stored before it begins and removed when it is

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// The settings of accounts. Times are in seconds unless a name says otherwise.
 package struct AccountSettings: Sendable {

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 package import Stores
 
 extension AccountStore {

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 package import Stores
 
 /// The accounts in the system store. Every change is one transaction. What is recorded of accounts has the service as its

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Stores
 
 /// The file with the hash of the administrator's generated password: `{"version":1,"shown":…,"password":{…}}`.

@@ -1,6 +1,5 @@
 import Documents
 import IPAddresses
-import JSON
 package import Stores
 
 /// What the audit log says of one act. Accounts are known by their ids. It never contains a person's name, a password, a

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Stores
 
 /// The parts of one of the service's tokens, not verified. Only the exact form that the service writes is accepted:

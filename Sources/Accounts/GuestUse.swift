@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// When a guest last used the service, stored in the guest's own store. The stored time is at most ``noteAge``

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// The parts of another issuer's ID token, not verified (OpenID Connect Core 1.0, section 2): a ``CompactForm``

@@ -1,7 +1,7 @@
 import Crypto
 import CryptoExtras
+import Documents
 import FoundationEssentials
-import JSON
 
 /// A public key of another issuer: a JSON Web Key (RFC 7517). It is only used with one algorithm, whatever a
 /// token's header says.

@@ -1,7 +1,6 @@
 import CryptoExtras
 import Documents
 import FoundationEssentials
-import JSON
 import Scheduling
 package import Stores
 import Synchronization

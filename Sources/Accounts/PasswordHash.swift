@@ -3,7 +3,6 @@ import CryptoExtras
 import Documents
 import FoundationEssentials
 import IPAddresses
-import JSON
 import Scheduling
 import Stores
 

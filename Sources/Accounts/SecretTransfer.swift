@@ -1,4 +1,4 @@
-import JSON
+import Documents
 package import Stores
 
 /// Hands the signing keys and the administrator's password from the files of a data directory to the system store that

@@ -1,6 +1,5 @@
 import Crypto
 import Documents
-import JSON
 import Stores
 
 /// The administrator of several processes: `{"version":1,"secret":…,"password":{…}}`.

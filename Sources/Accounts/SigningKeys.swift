@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 import Stores
 import Synchronization
 

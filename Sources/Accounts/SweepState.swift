@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 import Stores
 
 /// The progress of the walk over all stores that removes unusable data, and the clock by which the walk decides.

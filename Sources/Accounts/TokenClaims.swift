@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// The claims of the service's tokens (RFC 7519 section 4; `auth_time` is from OpenID Connect Core 1.0, section 2). Times

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// Signs and verifies tokens: JSON Web Tokens (RFC 7519) in the compact form of RFC 7515, `HS256`.

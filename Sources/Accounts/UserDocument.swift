@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// A user's document in the system store. It contains nothing that identifies the person.

@@ -1,7 +1,6 @@
 import CEmbedded
 import Documents
 import Hotels
-import JSON
 import SQLite
 
 /// One connection to the catalogue. When another file replaces the catalogue, the reader opens it within

@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 import SQLite
 
 /// Makes an imported catalogue again from its own hotels when this version indexes more of them: other names of their places,

@@ -1,5 +1,5 @@
+import Documents
 import Hotels
-import JSON
 import SQLite
 
 /// One search in the tables of a catalogue; see ``CatalogueSchema``.

@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 import SQLite
 
 /// Writes a new catalogue's file in one transaction.

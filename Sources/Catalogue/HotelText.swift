@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// The texts of a hotel that searches read, field by field.
 struct HotelText: Sendable {

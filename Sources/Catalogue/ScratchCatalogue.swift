@@ -1,6 +1,5 @@
 import Documents
 package import Hotels
-import JSON
 import SQLite
 import Scheduling
 

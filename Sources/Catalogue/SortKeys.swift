@@ -1,5 +1,5 @@
+import Documents
 import Hotels
-import JSON
 import SQLite
 import Text
 

@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 
 /// A range of values in the order of ``JSONCollation``; for `_id` a range of strings in byte order.
 package struct FieldBounds: Sendable {

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Stores
 
 /// The path to a value inside a document, such as `address.city`.

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Stores
 
 /// The fields of a document that a query requests, nested as in the document.

@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 import Stores
 
 /// The body of `_find` and `_explain`.

@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 package import Stores
 
 /// An index that a design document defines: the documents that it contains, and the fields that it sorts them by.

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Text
 
 /// The order of JSON values in CouchDB's views and queries: `null`, `false`, `true`, numbers,

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 package import Stores
 
 /// The position at which a query continues: the kind of its index, and the last document that it counted.

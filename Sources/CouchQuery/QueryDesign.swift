@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 import Stores
 
 /// A design document whose views are index definitions, while it is changed.

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Stores
 
 /// How a query would be executed, as `_explain` shows it.

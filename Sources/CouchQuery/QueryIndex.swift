@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 
 /// An index that a query can use.
 package enum QueryIndex: Sendable {

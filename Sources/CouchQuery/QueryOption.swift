@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 import Stores
 
 /// Reads the members of a query's body, with CouchDB's messages for errors.

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// How a query is executed: which index, which part of it, in which direction.

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Stores
 
 /// The order of a query or an index: fields, all in one direction.

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 extension SelectorClause {
   /// Whether everything that matches has the field. As in CouchDB, a condition on a part of the field does not count: an

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Text
 
 indirect enum SelectorCondition: Sendable {

@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 package import Scheduling
 import Text
 

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// The list of `$in`, `$nin` or `$all`, sorted so that a value is found by binary search.
 struct SelectorValues: Sendable {

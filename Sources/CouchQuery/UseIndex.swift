@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// The index that a client requests for a query.

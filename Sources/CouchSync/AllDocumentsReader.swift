@@ -1,6 +1,5 @@
 import Documents
 import HashTreeCollections
-import JSON
 import Stores
 
 /// Answers `_all_docs`, `_design_docs` and `_local_docs` in slices, each from one snapshot of the store.

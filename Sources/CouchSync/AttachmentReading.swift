@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// Which attachments of a document an answer contains with their bytes.

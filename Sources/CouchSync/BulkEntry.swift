@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// One element of `_bulk_docs`: a document to write, or why it can't be written.

@@ -1,6 +1,5 @@
 import Documents
 import HashTreeCollections
-import JSON
 import Stores
 
 /// Answers `_bulk_get` in slices, each from one snapshot of the store: one entry of `results` for each requested

@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 import Scheduling
 import Stores
 

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Stores
 
 /// Rows of `_changes` in one text, each one JSON object in its frame. The text is kept in pieces, so that a copy that grows

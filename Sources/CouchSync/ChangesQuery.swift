@@ -1,6 +1,5 @@
 package import CouchQuery
 package import Documents
-package import JSON
 import Stores
 
 /// The parameters of `_changes`, and how far they have been answered. The caller decides how long to wait for further

@@ -1,6 +1,5 @@
 import CouchQuery
 import Documents
-import JSON
 import Scheduling
 import Stores
 

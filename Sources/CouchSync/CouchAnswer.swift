@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 
 /// The answer to a request, ready to be sent.
 package struct CouchAnswer: Sendable {

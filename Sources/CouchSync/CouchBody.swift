@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 package import Stores
 
 /// Parses the bodies of requests.

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// Attachments with addresses of their own.

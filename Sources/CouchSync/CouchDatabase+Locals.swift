@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 import Stores
 
 /// Local documents, which are never replicated, such as checkpoints.

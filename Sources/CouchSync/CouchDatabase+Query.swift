@@ -1,6 +1,5 @@
 package import CouchQuery
-import Documents
-package import JSON
+package import Documents
 import Scheduling
 import Stores
 

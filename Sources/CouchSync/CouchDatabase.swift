@@ -1,5 +1,4 @@
 import Documents
-import JSON
 package import Stores
 
 /// One store as a CouchDB database: the operations of CouchDB's API, without HTTP. A value that can be used as long as

@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 
 /// The limits of CouchDB requests and answers.
 package enum CouchLimits {

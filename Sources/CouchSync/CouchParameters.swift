@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 import Stores
 
 /// The parameters of a request by name, as text: those of the query, percent-decoded, and those in the body of a

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// `GET /_uuids`: new ids for clients that name their documents before they send them.

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// A function in a design document that a client asks for. None is run: a function that a client sends is only stored.

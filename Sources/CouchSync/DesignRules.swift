@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// The rules of design documents, `validate_doc_update`. In CouchDB they protect data; here they are not run. A client

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 package import Stores
 
 /// The size limits of the documents in a database, and of the requests that carry them. The limits of depth and of

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// Reads the revisions of one document as JSON: the stored bytes with the requested extra members added. The document

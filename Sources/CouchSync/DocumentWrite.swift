@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// A document to write, checked as far as possible without the store.

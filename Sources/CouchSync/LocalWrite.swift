@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 import Stores
 
 /// A local document that a client sends.

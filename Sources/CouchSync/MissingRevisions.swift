@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Scheduling
 import Stores
 

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// The revisions of one document that `open_revs` requests.

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 package import Stores
 
 /// The users who may use a database that the administrator made: CouchDB's security object.

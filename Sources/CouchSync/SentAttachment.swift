@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 import Scheduling
 package import Stores
 

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 package import Stores
 
 extension ServiceError.Code {

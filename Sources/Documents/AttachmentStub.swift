@@ -1,5 +1,3 @@
-package import JSON
-
 /// An attachment as a stored body names it: without its bytes, which the store keeps separately.
 ///
 /// Source: CouchDB, "Attachments: stubs".

@@ -1,5 +1,3 @@
-import JSON
-
 /// A document as read from a store: its winner, or the revision that was asked for, with the stored body.
 package struct Document: Sendable {
   package let id: DocumentID

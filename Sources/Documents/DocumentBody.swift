@@ -1,5 +1,4 @@
 private import Crypto
-package import JSON
 
 /// The body of a revision: a JSON object without the fields whose names start with `_`, except
 /// ``reservedMembers`` and the ``attachments``.

@@ -1,5 +1,3 @@
-package import JSON
-
 /// Why a document, an id or a revision was refused. The reason may be shown to a client.
 package struct DocumentError: Error, Sendable, Equatable, CustomDebugStringConvertible {
   /// What went wrong. The enumeration is complete, so that each adapter handles every case.

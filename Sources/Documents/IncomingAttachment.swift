@@ -1,5 +1,3 @@
-package import JSON
-
 /// An attachment in a document that a client sent.
 ///
 /// Source: CouchDB, "Attachments"; `couch_att:from_json`.

@@ -1,5 +1,3 @@
-package import JSON
-
 /// A document that a client sent: its special fields, checked, and its body.
 ///
 /// Source: CouchDB, "Documents: special fields".

@@ -1,5 +1,4 @@
 private import Crypto
-package import JSON
 
 /// A revision's id, `N-<digest>`: a generation, from 1, and a digest.
 ///

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// A local document in a user's store that records what was adopted from one guest's store. It prevents a second

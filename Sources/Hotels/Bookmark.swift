@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 
 /// A bookmark: a hotel whose id is in the store's list and whose document is live.
 ///

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Stores
 
 /// Several changes of a store's bookmarks, in one update.

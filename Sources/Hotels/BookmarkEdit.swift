@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// A change of a store's bookmarks that is being prepared: pure, over one state of the store. The list and the

@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 import Scheduling
 
 /// The list of bookmarks, a value: `{"type":"bookmarkedhotels","hotels":[ids, oldest first]}`.

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// Some of a store's bookmarks, newest first.

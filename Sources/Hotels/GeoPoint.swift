@@ -1,5 +1,5 @@
+package import Documents
 import Glibc
-package import JSON
 
 /// A point on the globe, in degrees (WGS 84).
 package struct GeoPoint: Sendable, Hashable {

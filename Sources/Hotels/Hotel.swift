@@ -1,7 +1,6 @@
 import Crypto
 package import Documents
 import Glibc
-package import JSON
 import Stores
 
 /// A hotel as a client or an upstream described it: its id and its JSON text, unchanged.

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Stores
 
 /// A hotel to bookmark: facts that the caller gives, or facts that the service knows.

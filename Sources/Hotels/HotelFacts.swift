@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 
 /// The rule that brings an upstream's newer facts into a bookmarked hotel and keeps the person's changes: a
 /// three-way merge, member by member, against the former facts.

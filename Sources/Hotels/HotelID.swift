@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 
 /// A hotel's id, which is also the id of its document: a legal document id that is neither a design document's nor
 /// the id of the bookmark list.

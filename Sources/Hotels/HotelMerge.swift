@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 import Stores
 
 /// The rule that merges a hotel's conflicting revisions into one: a three-way merge, member by member, against the

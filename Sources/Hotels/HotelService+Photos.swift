@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Photos
 package import Stores
 

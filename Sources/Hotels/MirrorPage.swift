@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// One page of the changes that a client's copy of the bookmarks lacks.

@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 import Photos
 import Stores
 

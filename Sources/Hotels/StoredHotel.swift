@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// What a store holds under a hotel's document id, whether the hotel is on the list or not.

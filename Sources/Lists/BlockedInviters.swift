@@ -1,6 +1,5 @@
 package import Accounts
 import Documents
-import JSON
 package import Stores
 
 /// The people whose invitations by name an account does not see.

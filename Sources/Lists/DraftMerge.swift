@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 import Stores
 
 /// A change that one of an author's devices saves as a draft, put together with the draft that another device has saved.

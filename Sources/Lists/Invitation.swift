@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// A new invitation with the token of its link, which is answered only once.

@@ -1,6 +1,5 @@
 package import Accounts
 import Documents
-import JSON
 import Scheduling
 package import Stores
 

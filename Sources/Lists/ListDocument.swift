@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// The document of a list, in the list's own store under the list's id. It has the form of TouchWiki's `wiki`:

@@ -1,6 +1,5 @@
 package import Documents
 package import Hotels
-import JSON
 package import Stores
 
 /// A change of a list's document that only its author sees until it is published.

@@ -1,7 +1,6 @@
 import Accounts
 package import Documents
 import Hotels
-import JSON
 import NIOConcurrencyHelpers
 package import Stores
 

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// A new link with its secret, which is answered only once.

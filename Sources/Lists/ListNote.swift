@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// A note of a list: a document of the list's store with the id `{list}:{title}`, in the form of TouchWiki's

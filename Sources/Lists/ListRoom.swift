@@ -1,5 +1,4 @@
 import Documents
-import JSON
 package import Stores
 
 /// The bytes of lists, which count for their owners.

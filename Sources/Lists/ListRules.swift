@@ -1,6 +1,5 @@
 package import Accounts
 package import Documents
-import JSON
 package import Stores
 
 /// The rules for changing members, within an update of the system store.

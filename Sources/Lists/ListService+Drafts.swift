@@ -1,6 +1,5 @@
 package import Documents
 package import Hotels
-import JSON
 import Scheduling
 package import Stores
 

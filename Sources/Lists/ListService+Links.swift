@@ -1,6 +1,5 @@
 package import Documents
 package import Hotels
-package import JSON
 import Scheduling
 package import Stores
 

@@ -1,6 +1,5 @@
 import Documents
 package import Hotels
-import JSON
 package import Stores
 
 /// The result of publishing a draft.

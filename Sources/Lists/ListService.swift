@@ -1,7 +1,6 @@
 package import Accounts
 package import Documents
 package import Hotels
-import JSON
 import Scheduling
 package import Stores
 

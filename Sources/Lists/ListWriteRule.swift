@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// Decides what a member may write to a list's store by sync.

@@ -1,6 +1,5 @@
 import Documents
 package import Hotels
-import JSON
 package import Stores
 
 /// The same lines of a list's note were changed in two ways since one revision. Nothing was written.

@@ -1,6 +1,5 @@
 package import Accounts
 package import Documents
-import JSON
 package import Stores
 
 /// An invitation of a user to a list by name. The membership begins when the user accepts it. With the role

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Stores
 
 /// The first and the last day of a trip, by the calendar of the place, as `2026-05-01`. Either may be open.

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// An attachment that a client's revision names by its SHA-1: a blob, which is somewhere in the body, or a member of
 /// `_attachments`.

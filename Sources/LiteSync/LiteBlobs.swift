@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Scheduling
 
 /// The blobs of a document: the objects with `"@type":"blob"` and a digest, wherever they are in it. `_attachments` are none.

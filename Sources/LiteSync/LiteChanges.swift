@@ -1,6 +1,5 @@
 import CouchSync
 import Documents
-import JSON
 import Scheduling
 import Stores
 

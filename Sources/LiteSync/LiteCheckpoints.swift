@@ -1,6 +1,5 @@
 import CouchSync
 import Documents
-import JSON
 import Stores
 
 /// Where a client keeps how far it has come: local documents, as other replicators have them.

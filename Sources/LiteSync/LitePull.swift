@@ -1,7 +1,6 @@
 import CouchSync
 import DequeModule
 import Documents
-import JSON
 
 /// What a client pulls (`subChanges`): which changes it has been told of, and which revisions it waits for.
 struct LitePull: Sendable {

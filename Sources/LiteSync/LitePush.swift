@@ -1,6 +1,5 @@
 import CouchSync
 import Documents
-import JSON
 import Stores
 
 /// A revision that a client sends (`rev`).

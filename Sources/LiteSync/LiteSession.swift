@@ -1,6 +1,5 @@
 package import CouchSync
 import Documents
-import JSON
 import Scheduling
 package import Stores
 

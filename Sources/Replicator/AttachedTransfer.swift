@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import Documents
-import JSON
 import NIOCore
 import NIOHTTP1
 

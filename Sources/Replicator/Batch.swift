@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Some changes of a replication, which are copied together.
 struct Batch: Sendable {

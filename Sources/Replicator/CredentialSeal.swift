@@ -1,6 +1,5 @@
 import Crypto
-import Documents
-package import JSON
+package import Documents
 package import Stores
 
 /// Encrypts the credentials in the ends of a replicator's document, so that no store, backup, answer or copy has them as

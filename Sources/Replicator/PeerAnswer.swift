@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import JSON
+import Documents
 import NIOCore
 import NIOHTTP1
 import Scheduling

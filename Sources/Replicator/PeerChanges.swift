@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Scheduling
 
 /// Some changes of a source, in the order of their sequences.

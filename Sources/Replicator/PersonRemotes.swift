@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 package import Stores
 
 /// The remotes that people set for their own stores: for each direction a document in a database that no request can

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 package import Stores
 
 /// One end of a replication: a database of this server by its name, or one of another server by its URL, with what the

@@ -1,6 +1,5 @@
-import Documents
+package import Documents
 import Glibc
-package import JSON
 
 /// One replication, as the administrator sees it.
 ///

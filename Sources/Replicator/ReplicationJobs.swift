@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 import Stores
 import Synchronization
 

@@ -1,6 +1,5 @@
 import Documents
 import Glibc
-import JSON
 
 /// A replication's checkpoint: a local document of the same id on both ends. It names the last sessions and how far each
 /// has come.

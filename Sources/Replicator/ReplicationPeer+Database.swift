@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import NIOHTTP1
 
 /// The database, its checkpoints and its changes.

@@ -1,5 +1,4 @@
-import Documents
-package import JSON
+package import Documents
 import Stores
 
 /// What a replication does: its ends and its options.

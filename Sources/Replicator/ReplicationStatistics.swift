@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// What a replication has done, with the names of CouchDB's history.
 package struct ReplicationStatistics: Sendable, Equatable {

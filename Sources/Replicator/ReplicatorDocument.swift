@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Stores
 
 /// A document of a replicator database, as this server knows it.

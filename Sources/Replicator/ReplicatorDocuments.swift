@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 import Scheduling
 import Stores
 import Synchronization

@@ -1,5 +1,5 @@
+import Documents
 import Hotels
-import JSON
 
 /// The content of a travel-sample answer: `{"data":[…]}`. In the second generation it also has a `context`, which
 /// describes the query for people and is not used here.

@@ -1,5 +1,5 @@
+import Documents
 package import Hotels
-import JSON
 package import Logging
 import Synchronization
 

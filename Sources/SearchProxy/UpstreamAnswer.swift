@@ -1,5 +1,5 @@
+import Documents
 import Hotels
-import JSON
 
 /// An upstream's answer, completely read and within the limits.
 struct UpstreamAnswer: Sendable {

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// What the kept answers to one person's writes take in a store, by the hour in which they expire.
 ///

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 import Scheduling
 
 /// Purges what was deleted long ago: tombstones, and branches that end in a tombstone.

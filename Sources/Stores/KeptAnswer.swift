@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 
 /// The stored answer to a write: what its client received, or would have received.
 package struct KeptAnswer: Sendable, Equatable {

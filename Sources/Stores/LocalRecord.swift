@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 
 /// What a store notes of a writer's local document: `{"at","bytes","checkpoint","device"?,"agent"?}`.
 package struct LocalRecord: Sendable, Equatable {

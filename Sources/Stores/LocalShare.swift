@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Scheduling
 
 /// How many local documents one writer of a store may have, and which of them make room for new ones.

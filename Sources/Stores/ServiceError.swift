@@ -1,5 +1,4 @@
 package import Documents
-package import JSON
 import Scheduling
 
 /// Why an operation failed: the only error type above the rules about documents.

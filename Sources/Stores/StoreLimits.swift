@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 
 /// The limits of a store. `GET /v1/limits` shows all of them.
 package struct StoreLimits: Sendable, Equatable {

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// A ``KeptAnswer`` as it is stored, with the digest of its request.
 ///

@@ -2,7 +2,6 @@ import Crypto
 import CryptoExtras
 import Documents
 import Foundation
-import JSON
 import Stores
 import Synchronization
 import TestSupport

@@ -2,7 +2,6 @@ import Catalogue
 import Documents
 import Foundation
 import Hotels
-import JSON
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Catalogue
+import Documents
 import Foundation
 import Hotels
-import JSON
 import Testing
 
 /// Compares the catalogue with recorded answers of a travel-sample, if they are available: a

@@ -2,7 +2,6 @@ import Catalogue
 import Documents
 import Foundation
 import Hotels
-import JSON
 import Testing
 
 /// Files as known programs, sites and offices write them: `Tests/Fixtures/imports.json`. Most have two hotels.

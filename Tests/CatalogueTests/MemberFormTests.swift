@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 import Testing
 
 @testable import Catalogue

@@ -1,7 +1,6 @@
 import Catalogue
 import Documents
 import Hotels
-import JSON
 import Testing
 
 @Suite struct PagingTests {

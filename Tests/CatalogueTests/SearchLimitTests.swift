@@ -1,6 +1,6 @@
 import Catalogue
+import Documents
 import Hotels
-import JSON
 import TestSupport
 import Testing
 

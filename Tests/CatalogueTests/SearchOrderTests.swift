@@ -1,6 +1,6 @@
 import Catalogue
+import Documents
 import Hotels
-import JSON
 import Testing
 
 /// The order and number of a search's hotels, and the similar words that also match in place of a rare word.

@@ -1,7 +1,7 @@
 import Catalogue
+import Documents
 import Foundation
 import Hotels
-import JSON
 import Testing
 
 /// What people type and the hotels that it must find, and with which the answer begins: `Tests/Fixtures/searches.json`, for

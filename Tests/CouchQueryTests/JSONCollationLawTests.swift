@@ -1,5 +1,5 @@
 import CouchQuery
-import JSON
+import Documents
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import CouchQuery
-import JSON
+import Documents
 import Testing
 
 struct SelectorBoundsTests {

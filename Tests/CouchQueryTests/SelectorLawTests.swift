@@ -1,6 +1,5 @@
 import CouchQuery
 import Documents
-import JSON
 import Stores
 import TestSupport
 import Testing

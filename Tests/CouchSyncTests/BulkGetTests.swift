@@ -1,5 +1,5 @@
 import CouchSync
-import JSON
+import Documents
 import Scheduling
 import StoreTesting
 import Stores

@@ -1,7 +1,6 @@
 import CouchQuery
 import CouchSync
 import Documents
-import JSON
 import StoreTesting
 import Stores
 import TestSupport

@@ -1,6 +1,5 @@
 import CouchSync
 import Documents
-import JSON
 import StoreTesting
 import Stores
 import Testing

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import StoreTesting
 import Stores
 import Testing

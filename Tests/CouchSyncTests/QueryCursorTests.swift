@@ -1,5 +1,5 @@
 import CouchQuery
-import JSON
+import Documents
 import StoreTesting
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import CouchQuery
 import CouchSync
-import JSON
+import Documents
 import Stores
 import Testing
 

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Stores
 import Testing
 

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// A revision tree as text: `1-a(2-b† 2-c(3-d*))`. `†` marks a tombstone and `*` the winner. A revision's children are
 /// in brackets behind it. Spaces separate siblings and roots.

@@ -1,6 +1,6 @@
 import Accounts
+import Documents
 import HTTPTypes
-import JSON
 import StoreTesting
 import Stores
 import TestSupport

@@ -1,6 +1,6 @@
+import Documents
 import HTTPTypes
 import Hotels
-import JSON
 import StoreTesting
 import TestSupport
 import Testing

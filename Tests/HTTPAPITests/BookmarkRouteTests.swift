@@ -1,7 +1,6 @@
 import Documents
 import HTTPTypes
 import Hotels
-import JSON
 import TestSupport
 import Testing
 

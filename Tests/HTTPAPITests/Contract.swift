@@ -1,6 +1,6 @@
+import Documents
 import Foundation
 import HTTPTypes
-import JSON
 import Yams
 
 /// This repository's `openapi.yaml`, and a check of responses against it.

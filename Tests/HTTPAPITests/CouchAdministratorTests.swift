@@ -1,6 +1,6 @@
+import Documents
 import Foundation
 import HTTPTypes
-import JSON
 import Stores
 import Testing
 

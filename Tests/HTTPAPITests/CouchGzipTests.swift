@@ -1,7 +1,7 @@
 import CouchSync
+import Documents
 import HTTPServer
 import HTTPTypes
-import JSON
 import NIOCore
 import Testing
 

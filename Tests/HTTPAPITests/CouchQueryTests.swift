@@ -1,5 +1,5 @@
+import Documents
 import HTTPTypes
-import JSON
 import Testing
 
 @testable import HTTPAPI

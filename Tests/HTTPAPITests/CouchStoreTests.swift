@@ -2,7 +2,6 @@ import Accounts
 import CouchSync
 import Documents
 import HTTPTypes
-import JSON
 import StoreTesting
 import Stores
 import Testing

@@ -6,7 +6,6 @@ import Foundation
 import HTTPTypes
 import Hotels
 import Hummingbird
-import JSON
 import NIOCore
 import Stores
 import Testing

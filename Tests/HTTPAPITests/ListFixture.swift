@@ -1,6 +1,5 @@
 import Documents
 import HTTPTypes
-import JSON
 import Stores
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import Documents
 import HTTPTypes
-import JSON
 import TestSupport
 import Testing
 

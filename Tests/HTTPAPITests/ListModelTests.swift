@@ -1,5 +1,5 @@
+import Documents
 import HTTPTypes
-import JSON
 import NIOCore
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import Documents
 import HTTPTypes
-import JSON
 import NIOCore
 import StoreTesting
 import Testing

@@ -1,6 +1,6 @@
+import Documents
 import HTTPServer
 import HTTPTypes
-import JSON
 import NIOCore
 import TestSupport
 import Testing

@@ -2,7 +2,6 @@ import Accounts
 import Documents
 import HTTPTypes
 import Hotels
-import JSON
 import StoreTesting
 import Stores
 import Synchronization

@@ -1,6 +1,6 @@
+import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 import Testing
 

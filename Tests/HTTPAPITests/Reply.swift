@@ -1,7 +1,7 @@
+import Documents
 import HTTPServer
 import HTTPTypes
 import HummingbirdTesting
-import JSON
 import NIOCore
 
 /// A response as a client receives it.

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Checks JSON against the part of JSON Schema that the contract uses.
 ///

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// The schema check finds faults. Every other test depends on it.

@@ -1,7 +1,6 @@
 import Accounts
 import Documents
 import HTTPTypes
-import JSON
 import Stores
 
 @testable import HTTPAPI

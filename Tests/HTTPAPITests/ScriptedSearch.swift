@@ -1,5 +1,5 @@
+import Documents
 import Hotels
-import JSON
 import Synchronization
 
 /// An upstream that returns all its hotels for any query, or fails as a test specifies.

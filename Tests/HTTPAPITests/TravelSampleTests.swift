@@ -1,7 +1,7 @@
+import Documents
 import Foundation
 import HTTPTypes
 import Hotels
-import JSON
 import Testing
 
 @testable import HTTPAPI

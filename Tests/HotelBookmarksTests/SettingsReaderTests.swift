@@ -3,7 +3,6 @@ import Documents
 import HTTPAPI
 import HTTPServer
 import IPAddresses
-import JSON
 import Logging
 import SearchProxy
 import Stores

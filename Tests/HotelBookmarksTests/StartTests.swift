@@ -1,7 +1,6 @@
 import Accounts
 import Documents
 import Foundation
-import JSON
 import NIOCore
 import SQLiteEngine
 import Stores

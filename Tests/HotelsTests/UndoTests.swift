@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 import Stores
 import TestSupport
 import Testing

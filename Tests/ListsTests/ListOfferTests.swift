@@ -1,6 +1,5 @@
 import Accounts
 import Documents
-import JSON
 import StoreTesting
 import Stores
 import Synchronization

@@ -1,7 +1,6 @@
 import Accounts
 import Documents
 import Hotels
-import JSON
 import StoreTesting
 import Stores
 import Synchronization

@@ -1,6 +1,5 @@
 import Documents
 import IPAddresses
-import JSON
 import Scheduling
 import Stores
 import Testing

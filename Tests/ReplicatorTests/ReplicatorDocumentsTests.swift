@@ -1,6 +1,5 @@
 import Documents
 import IPAddresses
-import JSON
 import StoreTesting
 import Stores
 import Synchronization

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import SQLite
 import StoreRecords
 import StoreTesting

@@ -1,5 +1,5 @@
+import Documents
 import Hotels
-import JSON
 import Testing
 
 @testable import SearchProxy

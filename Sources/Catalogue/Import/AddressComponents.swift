@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// The parts of an address as Google's Places have them, old and new: `{"long_name": "Paris", "types": ["locality"]}`.
 ///

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Amenities with a member each: `wifi,pool` above `1,0`, `hasParking: true`, `amenities.spa`, `facilities/0`.
 enum AmenityFlags {

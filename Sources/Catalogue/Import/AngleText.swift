@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// One number of a position in a text, with what it says about itself: `6.84 E`, `Lat: 46.45`.
 struct AngleText {

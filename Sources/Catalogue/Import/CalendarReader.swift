@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Reads a calendar (RFC 5545), chunk by chunk. Each event that says where it is becomes a row, a JSON object of texts, as
 /// stays in hotels are events of the calendars of planners and booking sites. It keeps at most one event in memory.

@@ -1,6 +1,5 @@
 package import Documents
 import Glibc
-import JSON
 import SQLite
 package import Scheduling
 

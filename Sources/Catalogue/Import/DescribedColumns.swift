@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Columns that objects describe, above rows of cells: the answers of BigQuery, Snowflake, Athena, Trino, ClickHouse,
 /// Elasticsearch's SQL, Metabase, Google's visualization queries and Smartsheet.

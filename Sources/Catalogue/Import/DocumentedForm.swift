@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// The documented form of a hotel, which most files that were made for this service have.
 enum DocumentedForm {

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Places that geocoders answer with the name under a word of their own.
 ///

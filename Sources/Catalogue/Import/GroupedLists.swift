@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Lists of hotels in an object, one for each city, country, or country and city:
 /// `{"Paris": [{…}, …], "London": [{…}]}`, `{"France": {"Paris": [{…}]}}`. Below a place there may be kinds of hotels, which

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// Writing the hotel with the documented names.
 extension HotelForm {

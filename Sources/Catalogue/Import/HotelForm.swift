@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 
 /// A hotel as a file has it, under whatever names and in whatever forms, and what becomes of its members.
 struct HotelForm {

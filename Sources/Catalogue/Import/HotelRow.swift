@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 
 /// A row of a file, read as a hotel.
 enum HotelRow {

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Objects that stand beside one another and name each other by keys: the cache of Apollo's client, `{"__ref": "City:1"}`,
 /// a flat graph of JSON-LD, `{"@id": "_:b0"}`, and JSON:API's resources, `{"type": "cities", "id": "9"}`.

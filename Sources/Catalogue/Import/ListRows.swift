@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Rows that are lists of values, below a list with the names of the columns: the `values` of Google Sheets, a table of
 /// JavaScript, or pandas' `columns` and `data`.

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// JSON as Python and JavaScript write it, and people who edit it by hand: with `NaN` and `Infinity`, and with a comma
 /// after the last value.

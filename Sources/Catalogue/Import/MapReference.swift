@@ -1,5 +1,5 @@
+import Documents
 import Glibc
-import JSON
 
 /// A map's plane in metres that a file names: web Mercator, a zone of UTM, or Lambert-93. GeoJSON of offices and of QGIS
 /// has them. A position on another plane is left out.

@@ -1,5 +1,5 @@
+import Documents
 import Hotels
-import JSON
 
 /// The forms in which files have a hotel's position.
 enum PositionForms {

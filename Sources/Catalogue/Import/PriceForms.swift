@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// The forms in which files have a hotel's price: an object with an amount, or one in it, or a list of offers.
 enum PriceForms {

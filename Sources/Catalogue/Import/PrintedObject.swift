@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Objects as programs print them, which exports then have as texts: Java's map `{lat=48.9, lng=2.3}`, as Athena and
 /// Google's Apps Script write a record, too, classes, data classes and records, `LatLng{lat=48.9, lng=2.3}`,

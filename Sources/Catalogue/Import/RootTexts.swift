@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// The texts of a file's object beside its list of hotels, such as its `type` or the city, which ``ObjectOutline`` finds byte
 /// by byte.

@@ -1,5 +1,5 @@
+import Documents
 import Hotels
-import JSON
 
 /// The id of a row's hotel.
 enum RowID {

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Positions as spatial databases and maps write them.
 enum SpatialForms {

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Lines of a table that are no rows, and values that are none.
 enum TableLine {

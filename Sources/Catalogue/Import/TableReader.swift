@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Reads a table whose values are separated by commas, semicolons, tabs, bars, `^`, `~` or Hive's U+0001 (RFC 4180), chunk
 /// by chunk. The first line names the columns. Each further one becomes a row, a JSON object of texts. It keeps at most

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// The forms in which files have a text.
 enum TextForms {

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Values with their names beside them: the custom fields of ClickUp and Asana, the columns of Monday, the attributes of
 /// Magento, the metadata of WooCommerce, and the tags that GDAL reads from OpenStreetMap.

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// An entity of Wikidata or of another Wikibase, as its dumps, its API and `Special:EntityData` have it: labels in all
 /// languages, and statements under the numbers of properties.

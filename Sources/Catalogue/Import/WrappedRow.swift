@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// A row whose hotel is one level or two deeper: `{"_source": {…}}`, `{"doc": {…}}`, `{"hotel": {…}}`, a GeoJSON feature.
 struct WrappedRow {

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Stores
 
 /// A revision that a device sent and that was refused for good, or for want of room. It is kept, so that nothing is lost

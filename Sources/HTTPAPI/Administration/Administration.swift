@@ -1,6 +1,5 @@
 package import Accounts
 package import Documents
-package import JSON
 
 /// The values of a ``ServerAdministration``.
 package enum Administration {

@@ -1,6 +1,5 @@
 package import Documents
 import HTTPTypes
-import JSON
 import Scheduling
 import Synchronization
 

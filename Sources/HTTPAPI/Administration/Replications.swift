@@ -1,6 +1,5 @@
 import CouchSync
-import Documents
-package import JSON
+package import Documents
 package import Stores
 
 /// The replications that this server runs. The composition root supplies it; HTTPAPI does not know the implementation.

@@ -2,7 +2,6 @@ import Accounts
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// Accounts that the administrator makes and erases, passwords that an operator sets for people, and the audit log.

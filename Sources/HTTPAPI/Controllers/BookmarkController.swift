@@ -3,7 +3,6 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
-import JSON
 import Stores
 
 /// The caller's bookmarks. Those of a list are changed here too.

@@ -3,7 +3,6 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// Creating, listing and deleting databases, which only the administrator may do, and the other operations of CouchDB's

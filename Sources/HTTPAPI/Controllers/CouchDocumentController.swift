@@ -2,7 +2,6 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// One document: normal, design or local.

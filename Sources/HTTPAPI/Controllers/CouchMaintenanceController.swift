@@ -3,7 +3,6 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// Rights on a database, and its compaction.

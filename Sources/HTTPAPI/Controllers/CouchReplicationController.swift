@@ -1,7 +1,7 @@
 import CouchSync
+import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 
 /// The operations that replicators use.
 ///

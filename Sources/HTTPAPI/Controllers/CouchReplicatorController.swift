@@ -1,8 +1,8 @@
 import Accounts
 import CouchSync
+import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import NIOCore
 import Stores
 

@@ -2,7 +2,6 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// The root of a CouchDB 3 server. Everybody has one database, their own store, and the administrator has the databases

@@ -3,7 +3,6 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// CouchDB's cookie sessions. They use the same accounts and tokens as all other routes.

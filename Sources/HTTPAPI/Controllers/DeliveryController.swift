@@ -3,7 +3,6 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// The delivery ledger: which of a person's devices have what, and why something is missing on one.

@@ -3,7 +3,6 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
-import JSON
 import Stores
 
 /// The histories of documents, and restoring earlier revisions. Those of a list's documents are answered here too.

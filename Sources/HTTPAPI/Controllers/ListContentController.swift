@@ -3,7 +3,6 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
-import JSON
 import Lists
 import Scheduling
 import Stores

@@ -2,7 +2,6 @@ import Accounts
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Lists
 import Stores
 

@@ -1,7 +1,7 @@
 import Accounts
+import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// The state of writes that were answered before they were carried out.

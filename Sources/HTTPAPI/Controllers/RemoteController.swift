@@ -1,7 +1,7 @@
 import Accounts
+import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Lists
 import Stores
 

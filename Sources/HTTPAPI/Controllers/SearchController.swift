@@ -3,7 +3,6 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
-import JSON
 import Stores
 
 /// Search for hotels through the upstream, and one hotel.

@@ -1,7 +1,6 @@
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// What the administrator sees of the running server.

@@ -3,7 +3,6 @@ import Documents
 import HTTPTypes
 import Hotels
 import Hummingbird
-import JSON
 
 /// The routes of both generations of the travel-sample back end, so that its apps run unmodified.
 ///

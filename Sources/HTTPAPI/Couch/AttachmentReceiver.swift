@@ -2,7 +2,6 @@ import CouchSync
 import Documents
 import HTTPServer
 import HTTPTypes
-import JSON
 import Scheduling
 import Stores
 

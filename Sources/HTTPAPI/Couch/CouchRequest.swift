@@ -1,7 +1,7 @@
 import CouchSync
+import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// A request's parts in the form that the sync protocol's operations need.

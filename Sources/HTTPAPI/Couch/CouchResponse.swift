@@ -2,7 +2,6 @@ import CouchSync
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Logging
 
 extension Response {

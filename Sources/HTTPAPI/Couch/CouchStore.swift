@@ -2,7 +2,6 @@ import Accounts
 import CouchSync
 import Documents
 import HTTPServer
-import JSON
 import Lists
 import Stores
 import Synchronization

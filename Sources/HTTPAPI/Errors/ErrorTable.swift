@@ -6,7 +6,6 @@ import HTTPServer
 import HTTPTypes
 import Hotels
 import Hummingbird
-import JSON
 import Lists
 import NIOCore
 import NIOHTTP1

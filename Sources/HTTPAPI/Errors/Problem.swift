@@ -1,5 +1,5 @@
+package import Documents
 package import HTTPTypes
-package import JSON
 
 /// An answer that says what went wrong and what to change.
 ///

@@ -1,7 +1,7 @@
+import Documents
 import HTTPServer
 import HTTPTypes
 import Hummingbird
-import JSON
 import NIOCore
 import Scheduling
 import Synchronization

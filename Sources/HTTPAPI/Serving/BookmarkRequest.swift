@@ -1,7 +1,6 @@
 import Documents
 import HTTPTypes
 import Hotels
-import JSON
 
 /// A request's parts that are about bookmarks.
 extension Call {

@@ -2,7 +2,6 @@ import Accounts
 import Documents
 import HTTPTypes
 import Hummingbird
-import JSON
 import Stores
 
 /// Sessions of browsers. The token is only in a cookie that no script can read, never in a body.

@@ -3,7 +3,6 @@ import HTTPServer
 import HTTPTypes
 package import Hummingbird
 import IPAddresses
-import JSON
 package import Logging
 package import NIOCore
 import Scheduling

@@ -1,6 +1,6 @@
 import Accounts
+import Documents
 import HTTPTypes
-import JSON
 
 /// The body of a sign-up or a log-in.
 struct CredentialsBody: Sendable {

@@ -1,5 +1,5 @@
 import Accounts
-import JSON
+import Documents
 
 extension JSONWriter {
   /// Writes how others see a user: the user name, and the display name if there is one.

@@ -5,7 +5,6 @@ import CouchSync
 import Documents
 import HTTPServer
 import Hotels
-import JSON
 import Lists
 import LiteSync
 import Scheduling

@@ -1,6 +1,5 @@
 import Documents
 import HTTPTypes
-import JSON
 import Lists
 
 /// A body that is an object with known members.

@@ -1,8 +1,8 @@
 import CouchSync
+import Documents
 import Glibc
 import HTTPServer
 import Hummingbird
-import JSON
 import Scheduling
 import Stores
 

@@ -1,6 +1,5 @@
 import Crypto
 import Documents
-import JSON
 
 /// The files of the web page in one version.
 ///

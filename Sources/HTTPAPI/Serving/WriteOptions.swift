@@ -3,7 +3,6 @@ import Documents
 import HTTPServer
 import HTTPTypes
 import Hummingbird
-import JSON
 import NIOCore
 import Stores
 

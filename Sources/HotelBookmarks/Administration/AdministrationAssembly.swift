@@ -2,7 +2,6 @@ import Accounts
 import Catalogue
 import Documents
 import HTTPAPI
-import JSON
 import Logging
 import SQLiteEngine
 import Scheduling

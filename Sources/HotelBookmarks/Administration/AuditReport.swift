@@ -1,7 +1,6 @@
 import Accounts
 import Documents
 import HTTPAPI
-import JSON
 import NIOHTTP1
 import Stores
 

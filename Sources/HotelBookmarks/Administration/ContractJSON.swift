@@ -1,5 +1,5 @@
 import CYAML
-import JSON
+import Documents
 
 /// Converts the API description from YAML, in which people write it, to JSON, once at the start.
 ///

@@ -1,5 +1,5 @@
+import Documents
 import HTTPAPI
-import JSON
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import Documents
 import Glibc
-import JSON
 import NIOCore
 import NIOHTTP1
 import NIOPosix

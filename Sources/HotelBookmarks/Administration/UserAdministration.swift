@@ -1,6 +1,6 @@
 import Accounts
+import Documents
 import HTTPAPI
-import JSON
 import Lists
 import NIOHTTP1
 import NIOPosix

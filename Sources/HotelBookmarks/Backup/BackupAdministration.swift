@@ -1,7 +1,7 @@
 import Accounts
+import Documents
 import FoundationEssentials
 import HTTPAPI
-import JSON
 import PostgresEngine
 import SQLiteEngine
 import Scheduling

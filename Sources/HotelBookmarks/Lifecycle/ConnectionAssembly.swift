@@ -1,8 +1,8 @@
+import Documents
 import Glibc
 import HTTPAPI
 import HTTPServer
 import HummingbirdCore
-import JSON
 import Logging
 import Scheduling
 import ServiceLifecycle

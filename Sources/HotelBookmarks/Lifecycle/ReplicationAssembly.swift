@@ -2,7 +2,6 @@ import Accounts
 import Documents
 import HTTPAPI
 import IPAddresses
-import JSON
 import Logging
 import Replicator
 import Scheduling

@@ -1,6 +1,5 @@
 import Accounts
 import Documents
-import JSON
 import Scheduling
 
 /// The text that a person sees when the server has started.

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 package import Logging
 import NIOConcurrencyHelpers
 import Scheduling

@@ -1,6 +1,5 @@
 private import Crypto
 import Documents
-import JSON
 import StoreRecords
 package import Stores
 

@@ -1,7 +1,6 @@
 private import Crypto
 package import Documents
 import Glibc
-import JSON
 package import Scheduling
 import StoreRecords
 package import Stores

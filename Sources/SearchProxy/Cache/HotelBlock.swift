@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 
 /// A hundred hotels of one search from an offset on: the unit of requests to an upstream and of the cache. Pages of
 /// any size are cut from blocks, so that paging asks the upstream once and keeps one order.

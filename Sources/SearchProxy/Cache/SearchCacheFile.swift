@@ -1,7 +1,6 @@
 import Documents
 import Glibc
 import Hotels
-import JSON
 import SQLite
 
 /// The sizes of the contents of a ``SearchCache``.

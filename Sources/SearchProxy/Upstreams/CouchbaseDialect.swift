@@ -1,5 +1,5 @@
+package import Documents
 package import Hotels
-package import JSON
 
 /// Couchbase's Search Service: a conjunction of disjunctions of phrases, with stored fields in the hits.
 ///

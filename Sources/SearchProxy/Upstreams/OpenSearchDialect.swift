@@ -1,5 +1,5 @@
+package import Documents
 package import Hotels
-package import JSON
 
 /// OpenSearch and Elasticsearch: phrases, each over several fields, with whole documents in the hits.
 ///

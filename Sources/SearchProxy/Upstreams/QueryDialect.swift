@@ -1,5 +1,5 @@
+package import Documents
 package import Hotels
-package import JSON
 
 /// The requests and answers of a search engine that takes queries as JSON over HTTP.
 package protocol QueryDialect: Sendable {

@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import JSON
 
 /// The hotels of a search engine's hits, with the requested fields only, each id once.
 struct QueryRows {

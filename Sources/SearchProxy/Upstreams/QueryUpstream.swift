@@ -1,6 +1,5 @@
 import Documents
 package import Hotels
-import JSON
 package import Logging
 
 /// A search engine as an upstream, with any dialect.

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 
 /// A document with damaged values: all data that the file has of it, unverified.
 package struct DamagedDocument {

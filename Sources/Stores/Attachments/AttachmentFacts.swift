@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// What identifies the bytes of attachments in a store: their SHA-256. MD5 and SHA-1, by which clients name them, could be
 /// the same for different bytes.

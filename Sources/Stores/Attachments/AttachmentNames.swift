@@ -1,6 +1,5 @@
 import Crypto
 import Documents
-import JSON
 
 /// The names of the attachments of a revision, and the key of each. As a note of its own it is named by what it says and by
 /// its document, so that all revisions of a document with the same names have the same note.

@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 
 /// Which bytes the attachments of one document have: for each revision whose body names attachments and is kept, the key
 /// of each attachment. A note, `{"<revision>":{"<name>":"<key>"}}`.

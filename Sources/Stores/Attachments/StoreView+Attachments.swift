@@ -1,5 +1,4 @@
 package import Documents
-import JSON
 
 /// Reading attachments.
 extension StoreView {

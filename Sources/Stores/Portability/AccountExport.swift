@@ -1,6 +1,5 @@
 private import Crypto
 package import Documents
-import JSON
 
 /// An export that is read piece by piece: a line about the account, a section for each store, the manifest.
 ///

@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 
 /// The format of an export: lines of JSON, each ended by a line break.
 ///

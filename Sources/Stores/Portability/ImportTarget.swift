@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import NIOConcurrencyHelpers
 
 /// The store into which a section is imported.

@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Scheduling
 
 /// One parsed line of an export; see ``ExportFormat``.

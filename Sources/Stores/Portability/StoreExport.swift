@@ -1,5 +1,4 @@
 import Documents
-import JSON
 import Scheduling
 
 /// A store that is exported piece by piece: documents by id in byte order, then notes.

@@ -1,6 +1,5 @@
 import CouchQuery
 import Documents
-import JSON
 import Stores
 
 @testable import CouchSync

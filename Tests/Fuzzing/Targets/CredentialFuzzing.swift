@@ -1,5 +1,5 @@
+import Documents
 import IPAddresses
-import JSON
 
 @testable import Accounts
 @testable import HTTPAPI

@@ -1,6 +1,5 @@
 import Documents
 import Foundation
-import JSON
 
 /// JSON: a text is accepted exactly if the grammar and the limits allow it, and is written again as the same value.
 enum JSONFuzzing {

@@ -1,5 +1,3 @@
-import JSON
-
 @testable import Documents
 
 /// Revisions: ids have one spelling and one order, stored trees keep their bytes, peers' histories come in any order.

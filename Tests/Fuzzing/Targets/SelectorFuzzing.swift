@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 @testable import CouchQuery
 @testable import CouchSync

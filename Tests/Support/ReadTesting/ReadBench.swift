@@ -2,7 +2,6 @@ import CouchQuery
 import CouchSync
 import Documents
 import Hotels
-import JSON
 import Stores
 
 /// A store with documents, conflicts, tombstones and bookmarks, and short forms of reads.

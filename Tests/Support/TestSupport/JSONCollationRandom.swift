@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 
 /// Reproducible random JSON. The values are small and use few letters, so that equal ones are frequent.
 package struct JSONCollationRandom: RandomNumberGenerator {

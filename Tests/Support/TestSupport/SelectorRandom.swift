@@ -1,4 +1,4 @@
-package import JSON
+package import Documents
 
 /// Reproducible random selectors and documents on the fields `_id`, `a`, `b` and `a.b`.
 package struct SelectorRandom {

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// Properties that hold for any value and any bytes.

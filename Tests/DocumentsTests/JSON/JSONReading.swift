@@ -1,4 +1,4 @@
-import JSON
+import Documents
 
 /// Short ways to read a text in the JSON tests.
 enum JSONReading {

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// Which bytes are valid UTF-8.

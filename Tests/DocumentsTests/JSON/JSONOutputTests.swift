@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// The minified and the canonical form.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import JSON
+@testable import Documents
 
 /// A member of a text that arrives in pieces.
 struct JSONScannerTests {

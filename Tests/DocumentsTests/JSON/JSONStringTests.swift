@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// The string classes of JSONTestSuite.

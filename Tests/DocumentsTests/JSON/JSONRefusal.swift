@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// A text that must be refused, and the byte offset that the error must name.

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// The number classes of JSONTestSuite, and the exact storage of numbers.

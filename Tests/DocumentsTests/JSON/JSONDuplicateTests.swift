@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// Repeated member names. JSONTestSuite accepts `y_object_duplicated_key` and similar texts as well formed. This

@@ -1,7 +1,6 @@
-import JSON
 import Testing
 
-@testable import JSON
+@testable import Documents
 
 /// Each limit, at its value and one more.
 @Suite struct JSONLimitTests {

@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 @Suite struct JSONComparisonTests {

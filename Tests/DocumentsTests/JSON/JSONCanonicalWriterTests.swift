@@ -1,6 +1,6 @@
 import Testing
 
-@testable import JSON
+@testable import Documents
 
 struct JSONCanonicalWriterTests {
   private static let many = String(repeating: "[[0]],", count: 40_000)

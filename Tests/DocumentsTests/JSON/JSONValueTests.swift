@@ -1,4 +1,4 @@
-import JSON
+import Documents
 import Testing
 
 /// Values that were not parsed from a text, and the writer.
