@@ -90,11 +90,8 @@ let package = Package(
     floor("BLIP", ["CZlib", deque]),
 
     // Floor 1: stores.
-    floor("Stores", ["Documents", "Scheduling", crypto, deque, nioLocks]),
     .target(name: "CXXHash"),
-    floor(
-      "StoreRecords",
-      ["CXXHash", "Documents", "Scheduling", "Stores", crypto, nioLocks]),
+    floor("Stores", ["CXXHash", "Documents", "Scheduling", crypto, deque, nioLocks]),
 
     // Floor 2: use cases.
     floor(
@@ -114,10 +111,10 @@ let package = Package(
     // Floor 3: adapters.
     floor(
       "SQLiteEngine",
-      ["Documents", "Scheduling", "Stores", "StoreRecords", "SQLite", crypto, nioLocks]),
+      ["Documents", "Scheduling", "Stores", "SQLite", crypto, nioLocks]),
     floor(
       "PostgresEngine",
-      ["CPostgres", "Documents", "Scheduling", "Stores", "StoreRecords", deque, nioLocks]),
+      ["CPostgres", "Documents", "Scheduling", "Stores", deque, nioLocks]),
     .target(
       name: "CEmbedded",
       exclude: ["hotels.ndjson", "import-words.txt", "names.txt", "NOTICE.md"]),
@@ -170,7 +167,7 @@ let package = Package(
       "HotelBookmarks",
       [
         "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
-        "StoreRecords", "SQLiteEngine", "PostgresEngine",
+        "SQLiteEngine", "PostgresEngine",
         "Catalogue", "SearchProxy", "Replicator", "HTTPServer", "HTTPAPI", "Page", "CEmbedded",
         "CYAML", crypto, logging, metrics, coreMetrics, lifecycle, hummingbird,
         .product(name: "HummingbirdCore", package: "hummingbird"), nioCore, nioPosix,
@@ -242,14 +239,14 @@ let package = Package(
     tests(
       "SQLiteEngine",
       [
-        "Documents", "Scheduling", "Stores", "StoreRecords", "SQLite", "SQLiteEngine",
+        "Documents", "Scheduling", "Stores", "SQLite", "SQLiteEngine",
         "StoreTesting",
         "TestSupport", nioLocks,
       ]),
     tests(
       "PostgresEngine",
       [
-        "CPostgres", "Documents", "Scheduling", "Stores", "StoreRecords", "PostgresEngine",
+        "CPostgres", "Documents", "Scheduling", "Stores", "PostgresEngine",
         "ReadTesting", "SQLite", "SQLiteEngine", "StoreTesting", "TestSupport", nioLocks,
       ]),
     tests(
@@ -295,7 +292,7 @@ let package = Package(
         "HotelBookmarks", "HTTPServer", "Documents", "IPAddresses", "Stores", "Accounts",
         "Hotels",
         "SearchProxy", "HTTPAPI",
-        "SQLiteEngine", "StoreRecords", "StoreTesting", logging, coreMetrics, nioCore,
+        "SQLiteEngine", "StoreTesting", logging, coreMetrics, nioCore,
         "TestSupport",
       ]),
     // The fuzz targets without the fuzzer, for their fixed slice.
@@ -364,7 +361,7 @@ if Context.environment["BOOKMARKS_FUZZING"] != nil {
   }
   package.products = []
   package.targets.removeAll {
-    !(whole + ["CICU", "CScheduling", "CRE2", "CZlib"]).contains($0.name)
+    !(whole + ["CICU", "CScheduling", "CRE2", "CXXHash", "CZlib"]).contains($0.name)
   }
   for target in package.targets where whole.contains(target.name) {
     target.swiftSettings = instrumented

@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// The sizes of a document's bodies in `bodies`, as far as a transaction has read them.

@@ -1,6 +1,5 @@
 import CPostgres
 import NIOConcurrencyHelpers
-import StoreRecords
 import Stores
 
 /// The address of the database: a `postgres://` URL in the format that libpq defines

@@ -1,6 +1,5 @@
 import Documents
 import Scheduling
-import StoreRecords
 import Stores
 
 /// A read of one document, or one local document, with one statement, whose round trip other reads share

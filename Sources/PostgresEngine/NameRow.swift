@@ -1,4 +1,3 @@
-import StoreRecords
 import Stores
 
 /// A row of `names`, which gives the number of the store with a name. The row stays when the store is erased. When the

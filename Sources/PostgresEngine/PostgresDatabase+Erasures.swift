@@ -1,4 +1,3 @@
-import StoreRecords
 package import Stores
 
 /// The log of erased stores, which backups contain. It contains only keys of stores of guests, users and lists, whose ids

@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// Creates, finds and erases stores. Each step is a single statement, or a transaction of one store. The order of the

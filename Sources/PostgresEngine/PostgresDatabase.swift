@@ -1,7 +1,6 @@
 import Documents
 import NIOConcurrencyHelpers
 package import Scheduling
-import StoreRecords
 package import Stores
 import Synchronization
 

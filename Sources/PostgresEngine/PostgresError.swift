@@ -1,4 +1,3 @@
-import StoreRecords
 import Stores
 
 /// An error of PostgreSQL, or of the connection to it.

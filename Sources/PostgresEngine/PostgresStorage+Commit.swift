@@ -1,7 +1,6 @@
 import Documents
 import NIOConcurrencyHelpers
 import Scheduling
-import StoreRecords
 import Stores
 import Synchronization
 

@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// Local documents: the table `locals`.

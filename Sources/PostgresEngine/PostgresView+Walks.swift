@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// How many rows a walk reads at once. The first page is small, because many queries stop early. The pages grow while

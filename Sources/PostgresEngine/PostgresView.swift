@@ -1,6 +1,5 @@
 import Documents
 import Scheduling
-import StoreRecords
 import Stores
 
 /// A view of one state of a store for rules and queries. It reads rows from a ``RowSource``.

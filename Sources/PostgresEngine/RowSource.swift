@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// The source of a view's rows. All rows come from one state of a store.

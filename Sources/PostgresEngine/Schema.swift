@@ -1,4 +1,3 @@
-import StoreRecords
 import Stores
 
 /// The tables of a database: those of one version, and steps that follow it. All of it runs in one transaction.

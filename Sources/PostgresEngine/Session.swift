@@ -1,5 +1,4 @@
 import Scheduling
-import StoreRecords
 import Stores
 import Synchronization
 

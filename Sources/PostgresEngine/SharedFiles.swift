@@ -1,4 +1,3 @@
-import StoreRecords
 import Stores
 
 /// Files that all nodes of a database share, such as the catalogue of hotels. The content is stored in pieces, and a

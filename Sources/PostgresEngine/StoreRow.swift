@@ -1,4 +1,3 @@
-import StoreRecords
 import Stores
 
 /// A row of `stores`: the header of a store, and what the engine keeps with it. Every writer locks this row first, so

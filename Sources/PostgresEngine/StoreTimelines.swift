@@ -1,4 +1,3 @@
-import StoreRecords
 import Stores
 
 /// The timelines of the servers that have written to a store, and the store's epoch on each.

@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// The statements of an update.

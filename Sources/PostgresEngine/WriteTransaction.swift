@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// A transaction that writes to one store. It locks the store's row, so that no other transaction on any node writes to

@@ -1,6 +1,6 @@
 import SQLite
 import Scheduling
-import StoreRecords
+import Stores
 
 /// Makes the files of new stores from one blank database that is kept in memory.
 ///

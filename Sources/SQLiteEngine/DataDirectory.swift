@@ -2,7 +2,7 @@ import Documents
 import Glibc
 import NIOConcurrencyHelpers
 import Scheduling
-import StoreRecords
+import Stores
 
 /// The directory that holds all of a service's data, locked for as long as this object lives.
 ///

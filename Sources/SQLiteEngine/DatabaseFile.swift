@@ -1,5 +1,4 @@
 import Glibc
-import StoreRecords
 import Stores
 
 /// A database file and the files that belong to it.

@@ -1,5 +1,4 @@
 package import Scheduling
-import StoreRecords
 package import Stores
 
 /// The storage engine that keeps each store in one SQLite file of a data directory.

@@ -1,7 +1,6 @@
 import Documents
 import NIOConcurrencyHelpers
 import Scheduling
-import StoreRecords
 package import Stores
 
 /// The counts of stores when they were last open, so that the administrator can see them without opening the stores.

@@ -1,7 +1,6 @@
 import NIOConcurrencyHelpers
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
 /// The registry of the stores that exist: a small database with a thread of its own. Because of it, a store's

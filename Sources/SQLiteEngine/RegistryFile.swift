@@ -1,5 +1,4 @@
 import SQLite
-import StoreRecords
 import Stores
 
 /// The file of the ``Registry``. Its calls block.

@@ -1,6 +1,5 @@
 import Documents
 import Scheduling
-import StoreRecords
 import Stores
 import Synchronization
 

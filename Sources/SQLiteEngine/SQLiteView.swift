@@ -1,7 +1,6 @@
 import Documents
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
 /// One state of a store: the file's rows as its only connection sees them, and the counts in memory.

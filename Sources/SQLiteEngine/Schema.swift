@@ -1,5 +1,4 @@
 import SQLite
-import StoreRecords
 import Stores
 
 /// The tables of one kind of file: those of one version, and steps that follow it.

@@ -1,5 +1,4 @@
 import SQLite
-import StoreRecords
 import Stores
 
 /// The definitions of the tables and indexes of one kind of file, as SQLite keeps them.

@@ -1,6 +1,5 @@
 import Glibc
 import SQLite
-import StoreRecords
 import Stores
 
 extension ServiceError {

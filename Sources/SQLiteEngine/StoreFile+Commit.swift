@@ -1,6 +1,5 @@
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
 /// Commits of waiting updates.

@@ -1,6 +1,5 @@
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
 /// Writing to a disk that is full, or that accepts no writes for a time.

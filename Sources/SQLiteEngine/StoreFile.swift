@@ -1,7 +1,6 @@
 import Documents
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
 /// The file of one open store and its only connection. Every call may block, so ``SQLiteStorage`` runs them on threads

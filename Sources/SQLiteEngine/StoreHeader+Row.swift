@@ -1,5 +1,4 @@
 import SQLite
-import StoreRecords
 import Stores
 
 extension StoreHeader {

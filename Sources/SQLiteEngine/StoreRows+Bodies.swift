@@ -1,6 +1,6 @@
 import Documents
 import SQLite
-import StoreRecords
+import Stores
 
 /// The table `bodies`: the bodies of leaves that are not the winner, and of recent ancestors.
 extension StoreRows {

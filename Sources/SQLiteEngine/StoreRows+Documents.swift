@@ -1,6 +1,6 @@
 import Documents
 import SQLite
-import StoreRecords
+import Stores
 
 /// The table `documents`: one row for each document, with its last change.
 extension StoreRows {

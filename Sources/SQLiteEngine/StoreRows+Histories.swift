@@ -1,6 +1,6 @@
 import Documents
 import SQLite
-import StoreRecords
+import Stores
 
 /// The table `histories`: the old revisions of long histories, in pieces.
 extension StoreRows {

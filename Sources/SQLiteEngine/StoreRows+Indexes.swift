@@ -1,6 +1,5 @@
 import Documents
 import SQLite
-import StoreRecords
 import Stores
 
 /// The tables `indexes` and `entries`: the indexes that queries read.

@@ -1,6 +1,5 @@
 import Documents
 import SQLite
-import StoreRecords
 import Stores
 
 /// The table `locals`: the local documents, which are never replicated.

@@ -1,6 +1,5 @@
 import Documents
 import SQLite
-import StoreRecords
 import Stores
 
 /// The SQL for the rows of one store's file, table by table. It contains no rules.

@@ -1,6 +1,5 @@
 import Documents
 import SQLiteEngine
-import StoreRecords
 import StoreTesting
 import Stores
 import TestSupport

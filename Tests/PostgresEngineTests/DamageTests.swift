@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import StoreTesting
 import Stores
 import Testing

@@ -1,6 +1,5 @@
 import Documents
 import NIOConcurrencyHelpers
-import StoreRecords
 import Stores
 import Testing
 

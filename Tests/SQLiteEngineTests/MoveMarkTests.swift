@@ -1,4 +1,3 @@
-import StoreRecords
 import Stores
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import Documents
 import SQLite
-import StoreRecords
 import StoreTesting
 import Stores
 import TestSupport

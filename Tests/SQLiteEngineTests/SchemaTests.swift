@@ -1,7 +1,6 @@
 import Documents
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 import TestSupport
 import Testing

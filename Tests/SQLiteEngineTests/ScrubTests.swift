@@ -1,7 +1,6 @@
 import Documents
 import Foundation
 import SQLite
-import StoreRecords
 import StoreTesting
 import Stores
 import TestSupport

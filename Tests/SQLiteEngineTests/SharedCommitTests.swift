@@ -2,7 +2,6 @@ import Dispatch
 import Documents
 import SQLiteEngine
 import Scheduling
-import StoreRecords
 import Stores
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 import TestSupport
 import Testing

@@ -3,7 +3,6 @@ import FoundationEssentials
 import HTTPAPI
 import PostgresEngine
 import SQLiteEngine
-import StoreRecords
 import Stores
 
 /// Backs up and verifies stores that are in a database. Servers may use the database meanwhile.

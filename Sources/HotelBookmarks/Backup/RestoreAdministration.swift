@@ -3,7 +3,6 @@ import FoundationEssentials
 import PostgresEngine
 import SQLiteEngine
 import Scheduling
-import StoreRecords
 import Stores
 
 /// Restores backups from the command line.

@@ -4,7 +4,6 @@ import HTTPAPI
 import PostgresEngine
 import SQLiteEngine
 import Scheduling
-import StoreRecords
 import Stores
 
 /// The storage engine of a server or a command, and what depends on where the stores are: the clock, the signing keys

@@ -1,5 +1,4 @@
 import SQLiteEngine
-import StoreRecords
 import Stores
 
 /// Moves all stores of the server of a data directory to a database, while the server answers.

@@ -1,6 +1,5 @@
 import Documents
 import SQLiteEngine
-import StoreRecords
 import Stores
 
 /// Moves all stores between a data directory and a database from the command line.

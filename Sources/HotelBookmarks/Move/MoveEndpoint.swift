@@ -2,7 +2,6 @@ import Glibc
 import PostgresEngine
 import SQLiteEngine
 import Scheduling
-import StoreRecords
 import Stores
 
 /// One end of a move: a data directory or a database.

@@ -1,4 +1,3 @@
-import StoreRecords
 import Stores
 
 /// Makes the target of a move have no other stores than the source.

@@ -1,6 +1,5 @@
 import Accounts
 import PostgresEngine
-import StoreRecords
 import Stores
 
 /// Copies all stores of one engine to another, which no one else may use meanwhile. ``LiveMove`` copies those of a

@@ -1,4 +1,3 @@
-package import StoreRecords
 package import Stores
 
 /// Copying stores to another engine, and from it.

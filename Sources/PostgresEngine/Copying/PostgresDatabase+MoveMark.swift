@@ -1,4 +1,4 @@
-package import StoreRecords
+package import Stores
 
 /// Marks of moves: rows of `names` whose keys are the kinds of ``MoveMark``. No store has such a name. The row's epoch is
 /// the text for people.

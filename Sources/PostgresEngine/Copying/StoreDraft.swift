@@ -1,6 +1,5 @@
 import Documents
 import NIOConcurrencyHelpers
-import StoreRecords
 import Stores
 
 /// A copy of another engine's store. Until it is published, its name is that of a staged store, which no client can ask

@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// Reads the rows of one store in pages.

@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// Checks documents of a store as they are stored, without stopping at damage.

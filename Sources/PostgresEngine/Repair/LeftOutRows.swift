@@ -1,6 +1,5 @@
 import Documents
 import NIOConcurrencyHelpers
-import StoreRecords
 import Stores
 
 /// What a reader of a damaged store leaves out.

@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 package import Stores
 
 /// Repairing the row of a store in `stores`, without which the store can't be opened.

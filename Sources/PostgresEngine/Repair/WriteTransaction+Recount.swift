@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// Repairing rows that do not belong to documents.

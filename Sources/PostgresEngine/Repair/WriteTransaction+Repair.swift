@@ -1,5 +1,4 @@
 import Documents
-import StoreRecords
 import Stores
 
 /// A store's rows as they are stored, verified or not, and their repair.

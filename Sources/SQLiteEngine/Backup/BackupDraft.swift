@@ -2,7 +2,6 @@ import Documents
 import Glibc
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
 /// The directory in which a backup is written before it is renamed to its final name.

@@ -1,6 +1,5 @@
 private import Crypto
 import Documents
-import StoreRecords
 package import Stores
 
 /// The contents of a backup: `manifest.ndjson`, one JSON object a line.

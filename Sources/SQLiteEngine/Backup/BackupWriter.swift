@@ -2,7 +2,6 @@ private import Crypto
 package import Documents
 import Glibc
 package import Scheduling
-import StoreRecords
 package import Stores
 
 /// Writes a backup into a draft beside its final path. When the backup is complete and on the disk, the draft is

@@ -2,7 +2,6 @@ import Documents
 import Glibc
 import SQLite
 package import Scheduling
-import StoreRecords
 package import Stores
 
 /// Creates a data directory from a backup.

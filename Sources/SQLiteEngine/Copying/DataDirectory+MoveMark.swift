@@ -1,6 +1,6 @@
 import Glibc
 import Scheduling
-package import StoreRecords
+package import Stores
 
 /// Marks of moves: files whose names are the kinds of ``MoveMark`` and whose text is for people.
 extension DataDirectory {

@@ -1,6 +1,5 @@
 import Documents
 import Scheduling
-package import StoreRecords
 package import Stores
 
 /// Copying stores to another engine, and from it.

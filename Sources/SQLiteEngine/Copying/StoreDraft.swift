@@ -1,6 +1,5 @@
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
 /// A copy of another engine's store: a file that is complete before it gets its final name.

@@ -1,6 +1,5 @@
 import Documents
 import SQLite
-import StoreRecords
 import Stores
 
 /// All rows of a store in pages, for a copy in another engine, and the rows of such a copy.

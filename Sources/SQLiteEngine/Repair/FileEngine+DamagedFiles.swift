@@ -1,7 +1,6 @@
 import Documents
 import SQLite
 package import Scheduling
-import StoreRecords
 package import Stores
 
 /// Replacing the files of stores that SQLite can't read or finds damaged.

@@ -1,5 +1,4 @@
 import SQLite
-import StoreRecords
 import Stores
 
 /// Rebuilds a data directory's registry from its readable entries and from the stores' files, whose headers name their

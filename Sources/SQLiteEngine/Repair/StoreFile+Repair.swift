@@ -1,7 +1,6 @@
 import Documents
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
 /// Finding and repairing damage while the store is in use.

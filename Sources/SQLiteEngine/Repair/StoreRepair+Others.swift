@@ -1,5 +1,4 @@
 import SQLite
-import StoreRecords
 import Stores
 
 /// Repairing rows that do not belong to documents.

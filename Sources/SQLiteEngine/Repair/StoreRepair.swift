@@ -1,10 +1,9 @@
 import Documents
 import SQLite
 import Scheduling
-import StoreRecords
 import Stores
 
-/// Repairs a store's file. The rules are those of ``StoreRecords/DocumentRepair``; here is what finds damage piece by
+/// Repairs a store's file. The rules are those of ``DocumentRepair``; here is what finds damage piece by
 /// piece, and the SQL.
 typealias StoreRepair = DocumentRepair<StoreRows>
 

@@ -2,7 +2,6 @@ private import Crypto
 import Documents
 import Glibc
 import SQLite
-import StoreRecords
 import Stores
 
 /// Checks whole directories without changing anything in them: data directories that no server uses, and backups.

@@ -1,6 +1,5 @@
 import Documents
 import SQLite
-import StoreRecords
 import Stores
 
 /// Checks one store's file: the checksum of every row, every body and tree, the winners, the counts in the header, and

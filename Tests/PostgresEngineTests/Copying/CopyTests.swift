@@ -3,7 +3,6 @@ import Foundation
 import PostgresEngine
 import SQLite
 import SQLiteEngine
-import StoreRecords
 import Stores
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 private import Crypto
 import Documents
-import Stores
 
 /// SHA-256 of a store's rows in order. It is the same for two stores with the same content, whichever engines keep them.
 ///

@@ -1,5 +1,4 @@
 import Documents
-package import Stores
 
 /// The row of a store's file that has the store's name and counts. There is one.
 ///

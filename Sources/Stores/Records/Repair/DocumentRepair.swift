@@ -1,5 +1,4 @@
 package import Documents
-package import Stores
 
 /// Repairs damaged rows of a store, in the caller's transaction. The same rules hold for each engine.
 ///

@@ -1,6 +1,5 @@
 import NIOConcurrencyHelpers
 import Scheduling
-import Stores
 
 /// A queue of writes that wait for a shared commit, in the order of arrival.
 package final class WaitingWrites<Write: Sendable>: Sendable {

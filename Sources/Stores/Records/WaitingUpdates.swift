@@ -1,5 +1,4 @@
 package import Scheduling
-import Stores
 import Synchronization
 
 /// The updates of one store that wait for a commit. The first one starts the commit; those that arrive before it ends

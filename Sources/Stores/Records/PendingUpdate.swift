@@ -1,7 +1,6 @@
 package import Documents
 import NIOConcurrencyHelpers
 package import Scheduling
-package import Stores
 
 /// An update that waits for its commit, without the type of its rule's result.
 package protocol PendingUpdate: AnyObject, Sendable {

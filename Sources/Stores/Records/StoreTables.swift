@@ -1,5 +1,4 @@
 package import Documents
-package import Stores
 
 /// The tables of one store inside an open transaction, as the ``StoreWriter`` uses them. Each engine
 /// implements it with its own SQL.

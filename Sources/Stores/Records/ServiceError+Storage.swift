@@ -1,5 +1,3 @@
-package import Stores
-
 extension ServiceError {
   /// The error of a call after the storage was closed.
   package static let closed = ServiceError(.unavailable, "The database is closed")

@@ -1,5 +1,4 @@
 package import Documents
-package import Stores
 
 /// Writes what rules record into the open transaction, and keeps the counts. A value: when the transaction is
 /// rolled back, the writer is discarded with it.

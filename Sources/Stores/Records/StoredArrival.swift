@@ -1,5 +1,4 @@
 package import Documents
-package import Stores
 
 /// When a revision came and from whom: the last column of its row.
 ///

@@ -1,5 +1,4 @@
 import Documents
-import Stores
 
 /// Reads all rows of a store in order, and verifies them: each body and arrival, each tree and its winner, that every
 /// leaf has a body, and the counts.

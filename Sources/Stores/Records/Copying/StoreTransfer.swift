@@ -1,5 +1,3 @@
-package import Stores
-
 /// Copies stores from one engine to another. A copy has the epoch, the sequence numbers, the revisions, the bodies and
 /// the local documents of the original, so that a client notices nothing.
 ///

@@ -1,5 +1,3 @@
-package import Stores
-
 /// An engine whose stores can be copied, row by row, to another engine and from it.
 ///
 /// Entries of indexes are not copied. In the copy no index exists, and a query builds the one that it needs.

@@ -1,5 +1,4 @@
 package import Documents
-package import Stores
 
 /// The columns of a document's row before body and tree.
 package struct StoredDocument: Sendable {

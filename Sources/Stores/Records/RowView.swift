@@ -1,5 +1,4 @@
 package import Documents
-package import Stores
 
 /// A view that reads documents from rows. What the rows of a document say about its revisions is the same in each engine.
 package protocol RowView: StoreView {

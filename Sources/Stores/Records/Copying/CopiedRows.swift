@@ -1,5 +1,4 @@
 package import Documents
-package import Stores
 
 /// A document's row on its way from one engine to another. It has values only, in no engine's layout.
 package struct CopiedDocument: Sendable {

@@ -1,5 +1,4 @@
 package import Documents
-import Stores
 
 /// The old revisions of long histories, in pieces. Edits neither read nor write them.
 extension StoreTables {
