@@ -1,4 +1,3 @@
-import CryptoExtras
 import Documents
 import FoundationEssentials
 import Scheduling

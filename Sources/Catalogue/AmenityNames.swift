@@ -1,5 +1,3 @@
-import Text
-
 /// What hotels have, in other languages than English, and how a search says that it is not wanted: "Paris Frühstück",
 /// "no pets", "sans petit déjeuner", 朝食なし.
 enum AmenityNames {

@@ -1,5 +1,3 @@
-import Text
-
 /// What a search says about a stay: "2 adults", "3 nights", "for two", "12-15 May", "tonight", how far it may be: "within
 /// 2 km of", and how it asks: "where can I sleep". No hotel writes that.
 enum StayWords {

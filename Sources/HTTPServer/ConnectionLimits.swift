@@ -1,6 +1,4 @@
-import HTTPTypes
 package import NIOCore
-import NIOHTTP1
 import Scheduling
 
 /// The time limits and rates of a connection.

@@ -4,7 +4,6 @@ import HummingbirdHTTP2
 package import Logging
 package import NIOCore
 import NIOHTTP2
-import NIOHTTPTypes
 import NIOSSL
 import NIOTLS
 import Scheduling

@@ -1,5 +1,4 @@
 package import Documents
-import Scheduling
 package import Stores
 
 /// A draft of a bookmark that is to be published in the shared list.

@@ -1,5 +1,4 @@
 import Documents
-import Scheduling
 import Stores
 
 /// What an account's hotel becomes when a guest has the same hotel and joins the account.

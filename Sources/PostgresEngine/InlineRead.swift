@@ -1,5 +1,4 @@
 import Documents
-import Scheduling
 import Stores
 
 /// A read of one document, or one local document, with one statement, whose round trip other reads share

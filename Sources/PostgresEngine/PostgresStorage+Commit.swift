@@ -2,7 +2,6 @@ import Documents
 import NIOConcurrencyHelpers
 import Scheduling
 import Stores
-import Synchronization
 
 /// Shared commits: the first task that gets a connection commits all of the store's updates that wait on this node.
 extension PostgresStorage {

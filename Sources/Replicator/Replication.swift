@@ -1,5 +1,4 @@
 import Documents
-import Synchronization
 
 /// One run of a replication: finds where the last one ended, copies what changed since then, and notes on both ends how
 /// far it has come.

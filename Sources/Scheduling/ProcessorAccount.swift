@@ -1,4 +1,3 @@
-import DequeModule
 import Synchronization
 
 /// The processor time that one party has used and may still use.

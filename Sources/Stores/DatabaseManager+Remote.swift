@@ -1,5 +1,3 @@
-import NIOConcurrencyHelpers
-
 /// Readers of stores that other processes change, too. Notices of changes may be lost, so the positions of all stores with
 /// readers are compared from time to time, and those that decide about rights more often.
 extension DatabaseManager {

@@ -1,6 +1,5 @@
 package import Documents
 import Glibc
-import SQLite
 package import Scheduling
 
 /// Makes a new catalogue from a file of hotels and replaces the old one in one step.

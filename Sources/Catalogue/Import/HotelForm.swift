@@ -1,5 +1,4 @@
 import Documents
-import Hotels
 
 /// A hotel as a file has it, under whatever names and in whatever forms, and what becomes of its members.
 struct HotelForm {

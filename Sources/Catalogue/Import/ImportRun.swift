@@ -1,6 +1,5 @@
 import Documents
 import Hotels
-import SQLite
 
 /// One import, from its first byte until the new catalogue replaces the old one. All calls block. Not `Sendable`.
 final class ImportRun {

@@ -1,4 +1,3 @@
-import Documents
 import Glibc
 
 /// A map's plane in metres that a file names: web Mercator, a zone of UTM, or Lambert-93. GeoJSON of offices and of QGIS

@@ -1,5 +1,4 @@
 package import Documents
-import Scheduling
 package import Stores
 
 /// The delivery ledger of one person in one store: which devices have what, and what was refused. It is read from the

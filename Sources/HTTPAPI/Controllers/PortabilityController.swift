@@ -5,7 +5,6 @@ import HTTPTypes
 import Hotels
 import Hummingbird
 import Lists
-import NIOCore
 import Scheduling
 import Stores
 import Synchronization

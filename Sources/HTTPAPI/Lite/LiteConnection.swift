@@ -2,7 +2,6 @@ import Accounts
 import BLIP
 import HTTPServer
 import LiteSync
-import NIOCore
 import Scheduling
 import Stores
 import Synchronization

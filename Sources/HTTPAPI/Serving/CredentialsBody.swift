@@ -1,6 +1,5 @@
 import Accounts
 import Documents
-import HTTPTypes
 
 /// The body of a sign-up or a log-in.
 struct CredentialsBody: Sendable {

@@ -1,5 +1,4 @@
 import Documents
-import HTTPTypes
 import Lists
 
 /// A body that is an object with known members.

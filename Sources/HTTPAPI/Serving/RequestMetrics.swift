@@ -1,7 +1,5 @@
-import HTTPTypes
 import Hummingbird
 import Metrics
-import NIOHTTP1
 import Synchronization
 
 /// The keys of log lines. Nothing else of a request is logged: no body, no name, no token.

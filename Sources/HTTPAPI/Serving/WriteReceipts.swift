@@ -3,7 +3,6 @@ import Documents
 import HTTPServer
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import Scheduling
 import Stores
 

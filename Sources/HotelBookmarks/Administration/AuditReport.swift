@@ -2,7 +2,6 @@ import Accounts
 import Documents
 import HTTPAPI
 import NIOHTTP1
-import Stores
 
 /// Reads the audit log for the command line: through the server that uses the data directory, or directly.
 package enum AuditReport {

@@ -1,10 +1,7 @@
-import Accounts
 import Documents
 import FoundationEssentials
 import HTTPAPI
-import PostgresEngine
 import SQLiteEngine
-import Scheduling
 import Stores
 
 /// Makes backups and repairs stores from the command line: through the server that uses the data directory, or directly

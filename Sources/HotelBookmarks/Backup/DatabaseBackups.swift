@@ -1,4 +1,3 @@
-import Accounts
 import FoundationEssentials
 import HTTPAPI
 import PostgresEngine

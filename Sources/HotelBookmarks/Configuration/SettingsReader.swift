@@ -5,7 +5,6 @@ import HTTPAPI
 import HTTPServer
 import IPAddresses
 import Logging
-import SearchProxy
 import Stores
 
 /// Reads the settings. A flag has priority over the environment, the environment over the file, the file over the

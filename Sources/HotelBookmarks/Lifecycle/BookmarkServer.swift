@@ -1,12 +1,10 @@
 import Accounts
-import Catalogue
 import HTTPAPI
 import HTTPServer
 import Hummingbird
 import Logging
 import Metrics
 import NIOCore
-import SQLiteEngine
 import Scheduling
 import ServiceLifecycle
 import Stores

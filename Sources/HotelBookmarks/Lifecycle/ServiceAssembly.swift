@@ -8,12 +8,10 @@ import HTTPServer
 import Hotels
 import Lists
 import Logging
-import NIOPosix
 import Page
 import Replicator
 import SQLiteEngine
 import Scheduling
-import SearchProxy
 import Stores
 
 /// All parts of a server. This is the only place that connects them.

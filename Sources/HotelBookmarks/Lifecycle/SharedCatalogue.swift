@@ -3,7 +3,6 @@ import Logging
 import PostgresEngine
 import Scheduling
 import ServiceLifecycle
-import Stores
 
 /// Gives all servers of a database the same catalogue. Whoever imports one writes its file to the database; the others
 /// look for another file each second, and copy it into their data directories.

@@ -1,6 +1,5 @@
 import Documents
 import Stores
-import Synchronization
 
 /// Finding and repairing damage while nodes use the store. One statement reads a piece, and one transaction, which has
 /// the lock on the store's row, repairs what is damaged in it.

@@ -1,5 +1,4 @@
 import Glibc
-import Scheduling
 package import Stores
 
 /// Marks of moves: files whose names are the kinds of ``MoveMark`` and whose text is for people.

@@ -1,5 +1,3 @@
-import Scheduling
-
 /// Decides whether an upstream may be asked: a pure state machine that receives the outcome of every call and the
 /// time.
 ///

@@ -1,5 +1,4 @@
 import Documents
-import Scheduling
 
 /// Attachments that arrive in parts, before their document.
 ///
