@@ -21,7 +21,7 @@ package final class HotelCatalogue: HotelSearching {
   static let niceness: Int32 = 10
 
   private let threads = ThreadPool(name: "catalogue", threads: readerCount, niceness: niceness)
-  private let readers: [Confined<CatalogueReader>]
+  let readers: [Confined<CatalogueReader>]
   private let semaphore = FairSemaphore(
     .searches, permits: searchesAtOnce, queueLimit: searchesWaiting)
   private let limit: Duration
@@ -51,16 +51,6 @@ package final class HotelCatalogue: HotelSearching {
   @discardableResult
   package func prepare(at date: Timestamp) async throws(CatalogueError) -> CatalogueOrigin {
     try await readers[0].run { reader throws(CatalogueError) in try reader.prepare(at: date) }
-  }
-
-  /// Opens the present file without waiting for the next check of the file.
-  /// - Throws: `unavailable`, `damaged`. Searches then continue with the open catalogue.
-  @discardableResult
-  package func reload() async throws(CatalogueError) -> CatalogueOrigin {
-    for reader in readers.dropFirst() {
-      try await reader.run { reader throws(CatalogueError) in _ = try reader.reload() }
-    }
-    return try await readers[0].run { reader throws(CatalogueError) in try reader.reload() }
   }
 
   package var orders: Set<HotelQuery.Order> { Set(HotelQuery.Order.allCases) }

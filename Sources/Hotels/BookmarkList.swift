@@ -94,16 +94,6 @@ package struct BookmarkList: Sendable, Equatable {
     hotels.filter { !other.contains($0) }
   }
 
-  /// Reads the list from a stored body: its `hotels`, strings or numbers as ``HotelID/init(entry:)`` reads them.
-  /// Other elements, empty ids and repetitions are skipped. When `hotels` is not an array, the list is empty.
-  /// - Throws: ``JSONError`` for a body that is not JSON.
-  package init(parsing body: [UInt8]) throws(JSONError) {
-    let root = try ParsedJSON(body, limits: .request).root
-    self.init(ofBytes: body.count)
-    guard var entries = root["hotels"]?.elements else { return }
-    _ = take(from: &entries, within: .endless)
-  }
-
   /// Makes an empty list, for the entries of a body of so many bytes.
   init(ofBytes bytes: Int) {
     self.init()
@@ -111,7 +101,8 @@ package struct BookmarkList: Sendable, Equatable {
     members.reserveCapacity(bytes / 12)
   }
 
-  /// Appends the ids of a body's entries, some at least, until the slice is over.
+  /// Appends the ids of a body's entries, some at least, until the slice is over: strings or numbers, as
+  /// ``HotelID/init(entry:)`` reads them. Other elements, empty ids and repetitions are skipped.
   /// - Returns: whether none is left.
   mutating func take(from entries: inout JSONElements, within slice: Slice) -> Bool {
     var count = 0

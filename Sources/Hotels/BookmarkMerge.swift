@@ -35,20 +35,11 @@ package enum BookmarkMerge {
     case canonicalList
   }
 
-  /// Merges the first ``leavesAtOnce`` live leaves of a document.
+  /// Begins to merge the first ``leavesAtOnce`` live leaves of a document, in slices.
   /// - Parameter list: reads a revision's list; nil when the body is no longer known. It is called for live leaves,
   ///   and for inner revisions only where branches part.
   /// - Returns: nil for a document without a live leaf.
   /// - Throws: what `list` throws.
-  package static func resolve<Failure: Error>(
-    _ tree: RevisionTree, target: Target = .sameDocument,
-    list: (RevisionID) throws(Failure) -> BookmarkList?
-  ) throws(Failure) -> Side? {
-    var merge = try begin(tree, target: target, list: list)
-    return merge?.next(within: .endless)
-  }
-
-  /// Begins a merge that goes on in slices; see ``resolve(_:target:list:)``.
   static func begin<Failure: Error>(
     _ tree: RevisionTree, target: Target, list: (RevisionID) throws(Failure) -> BookmarkList?
   ) throws(Failure) -> ListMerge? {

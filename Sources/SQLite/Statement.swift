@@ -165,11 +165,6 @@ package final class Statement {
     try check(sqlite3_bind_int64(handle, index, value))
   }
 
-  /// Binds an integer.
-  package func bind(_ value: Int, at index: Int32) throws(SQLiteError) {
-    try bind(Int64(value), at: index)
-  }
-
   /// Binds a copy of the text's UTF-8 bytes, NULs included.
   package func bind(_ value: String, at index: Int32) throws(SQLiteError) {
     var text = value

@@ -1,10 +1,11 @@
-import Catalogue
 import Documents
 import Hotels
 import SQLite
 import Scheduling
 import Synchronization
 import TestSupport
+
+@testable import Catalogue
 
 /// A catalogue in its own directory, imports into it, and a clock that only the test advances.
 final class CatalogueFixture: Sendable {
@@ -117,5 +118,16 @@ final class CatalogueFixture: Sendable {
   private func stop() async {
     await catalogue.stop()
     await threads.stop()
+  }
+}
+
+extension HotelCatalogue {
+  /// Opens the present file without waiting for the next check of the file.
+  @discardableResult
+  func reload() async throws(CatalogueError) -> CatalogueOrigin {
+    for reader in readers.dropFirst() {
+      try await reader.run { reader throws(CatalogueError) in _ = try reader.reload() }
+    }
+    return try await readers[0].run { reader throws(CatalogueError) in try reader.reload() }
   }
 }

@@ -1,6 +1,7 @@
 import Documents
-import Hotels
 import Testing
+
+@testable import Hotels
 
 /// A valid hotel id.
 func hotelID(_ text: String) throws -> HotelID { try #require(HotelID(text)) }
@@ -22,8 +23,27 @@ func batch(_ text: String) throws -> BookmarkBatch {
 }
 
 extension BookmarkList {
+  /// Reads the list of a stored body in one piece. When `hotels` is not an array, the list is empty.
+  init(parsing body: [UInt8]) throws {
+    let root = try ParsedJSON(body, limits: .request).root
+    self.init(ofBytes: body.count)
+    guard var entries = root["hotels"]?.elements else { return }
+    _ = take(from: &entries, within: .endless)
+  }
+
   /// The ids' texts.
   var texts: [String] { hotels.map(\.text) }
+}
+
+extension BookmarkMerge {
+  /// Merges the leaves of a document in one piece.
+  static func resolve(
+    _ tree: RevisionTree, target: Target = .sameDocument,
+    list: (RevisionID) throws -> BookmarkList?
+  ) throws -> Side? {
+    var merge = try begin(tree, target: target, list: list)
+    return merge?.next(within: .endless)
+  }
 }
 
 extension [UInt8] {
