@@ -1,5 +1,4 @@
 import Documents
-import FoundationEssentials
 import Scheduling
 package import Stores
 import Synchronization

@@ -1,5 +1,4 @@
 import Documents
-import FoundationEssentials
 import Stores
 import Synchronization
 

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The rows of a file of any form, chunk by chunk: JSON objects one after another, an array, an object that has the hotels
 /// somewhere inside, a table, or a calendar.
 ///

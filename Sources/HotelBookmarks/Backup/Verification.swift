@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HTTPAPI
 import PostgresEngine
 import SQLiteEngine

@@ -1,5 +1,4 @@
 import Documents
-import Glibc
 import HTTPAPI
 import HTTPServer
 import HummingbirdCore

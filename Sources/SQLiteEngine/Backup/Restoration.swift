@@ -1,5 +1,4 @@
 import Documents
-import Glibc
 import SQLite
 package import Scheduling
 package import Stores

@@ -1,4 +1,3 @@
-import Glibc
 package import Stores
 
 /// Marks of moves: files whose names are the kinds of ``MoveMark`` and whose text is for people.
