@@ -39,8 +39,8 @@ final class Registry: Sendable {
     }
   }
 
-  // The queue needs no limit: it holds at most one write for each store that is being created or erased.
-  private let waitingWrites = WaitingWrites<Write>(limit: .max)
+  /// The writes that share the next commit: at most one for each store that is being created or erased.
+  private let waitingWrites = NIOLockedValueBox<[Write]>([])
   private let file: Confined<RegistryFile>
 
   /// Creates a registry whose file is not open yet.
@@ -78,9 +78,10 @@ final class Registry: Sendable {
   /// Sets or removes an entry durably.
   func set(_ entry: Entry?, for key: String) async throws {
     let write = Write(key, entry)
-    guard waitingWrites.append(write) else { throw ServiceError.closed }
+    waitingWrites.withLockedValue { $0.append(write) }
     await file.run { [waitingWrites] file in
-      if !write.isDone { file.commitAll(waitingWrites.take(atMost: .max)) }
+      guard !write.isDone else { return }
+      file.commitAll(waitingWrites.withLockedValue { exchange(&$0, with: []) })
     }
     try write.result()
   }

@@ -61,7 +61,7 @@ import Testing
       }
     }
     let (busy, other) = (ProcessorAccount(), ProcessorAccount())
-    let waiting = WaitingWrites<any PendingUpdate>(limit: 4)
+    let waiting = WaitingUpdates(limit: 4)
     let first = (0..<4).map { _ in update(of: busy) }
     for update in first { try waiting.add(update) }
     #expect(throws: ServiceError.self) { try waiting.add(update(of: busy)) }
