@@ -167,7 +167,7 @@ let package = Package(
       "HotelBookmarks",
       [
         "Documents", "IPAddresses", "Scheduling", "Stores", "Hotels", "Accounts", "Lists",
-        "SQLiteEngine", "PostgresEngine",
+        "CouchSync", "SQLiteEngine", "PostgresEngine",
         "Catalogue", "SearchProxy", "Replicator", "HTTPServer", "HTTPAPI", "Page", "CEmbedded",
         "CYAML", crypto, logging, metrics, coreMetrics, lifecycle, hummingbird,
         .product(name: "HummingbirdCore", package: "hummingbird"), nioCore, nioPosix,
@@ -266,7 +266,7 @@ let package = Package(
     tests(
       "HTTPServer",
       [
-        "HTTPServer", "IPAddresses", "TestSupport", httpTypes, nioCore, nioHTTPTypes,
+        "HTTPServer", "IPAddresses", "Scheduling", "TestSupport", httpTypes, nioCore, nioHTTPTypes,
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
