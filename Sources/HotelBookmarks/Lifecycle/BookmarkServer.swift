@@ -36,9 +36,8 @@ package struct BookmarkServer: Sendable {
     let level = settings.logLevel
     let sink = LogSink()
     LoggingSystem.bootstrap { label in
-      var handler = LineLogHandler(format, label: label, sink: sink, now: SystemClock.now)
-      handler.logLevel = level
-      return handler
+      LineLogHandler(
+        logLevel: level, format: format, label: label, sink: sink, now: SystemClock.now)
     }
     ProcessReport().report(to: metrics)
     metrics.collect {

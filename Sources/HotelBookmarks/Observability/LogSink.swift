@@ -108,20 +108,10 @@ package final class LogSink: Sendable {
 package struct LineLogHandler: LogHandler {
   package var metadata: Logger.Metadata = [:]
   package var logLevel: Logger.Level = .info
-  private let format: Settings.LogFormat
-  private let label: String
-  private let sink: LogSink
-  private let now: @Sendable () -> Timestamp
-
-  package init(
-    _ format: Settings.LogFormat, label: String, sink: LogSink,
-    now: @escaping @Sendable () -> Timestamp
-  ) {
-    self.format = format
-    self.label = label
-    self.sink = sink
-    self.now = now
-  }
+  let format: Settings.LogFormat
+  let label: String
+  let sink: LogSink
+  let now: @Sendable () -> Timestamp
 
   package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
