@@ -24,8 +24,8 @@ extension StoreChanges {
 
   /// Adds a member to a list, or changes a member's role.
   /// - Returns: whether anything has changed.
-  /// - Throws: `absent` for an absent list; `forbidden` for the owner, whose role can't be changed;
-  ///   `quotaExceeded`; `missing` for an account that was just deleted.
+  /// - Throws: `absent` for an absent list; `forbidden` for the owner, whose role can't be changed; `invitationGone` for a
+  ///   list without an owner; `quotaExceeded`; `missing` for an account that was just deleted.
   mutating func putMember(
     _ account: AccountID, _ username: String, role: ListRole, on list: AccountID, at now: Timestamp
   ) throws -> Bool {
@@ -36,6 +36,8 @@ extension StoreChanges {
       (known.role, freesSpace) = (role, true)
       try write(known, of: list)
     } else {
+      // Nobody could remove who joins a list without an owner.
+      guard head.endsAt == nil else { throw ServiceError.invitationGone }
       let prefix = LocalID.receiptPrefix + ListKeys.members(of: list)
       guard try view.localUsage(of: prefix).count < ListLimits.members else {
         throw ServiceError.listIsFull

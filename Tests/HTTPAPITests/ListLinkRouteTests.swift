@@ -102,9 +102,10 @@ import Testing
     }
   }
 
-  @Test func aLinkEndsWhenTheListHasNoOwnerAnyMoreAndStaysWithTheNextOne() async throws {
+  @Test func aLinkEndsAndNobodyJoinsWhenTheListHasNoOwnerAnyMore() async throws {
     try await ListFixture.open { list in
       let secret = try await Self.link(in: list).secret
+      let invitation = try await list.invite("reader")
       let offer = try await list.call(.owner, .patch, body: #"{"owner":"editor"}"#)
       #expect(try await list.accept(.editor, try #require(offer["id"])).status == 200)
       #expect(try await Self.shown(secret, in: list).status == 200)
@@ -115,6 +116,15 @@ import Testing
       #expect(erased.status == 204)
       #expect(try await list.call(.owner, .get).status == 200)
       #expect(try await Self.shown(secret, in: list).status == 404)
+      // Nobody could remove who joins now. The next owner can, and sees the invitation.
+      let refused = try await list.accept(.stranger, invitation)
+      #expect(refused.status == 410 && refused.error == "invitation_gone")
+      let members = try await list.call(.owner, .get)
+      #expect(!members.text.contains("stranger") && members["owner"] == "")
+      #expect(try await list.accept(.owner, list.id)["owner"] == "owner")
+      #expect(
+        try await list.call(.owner, .get, "/invitations").json["invitations"]?.array?.count == 2)
+      #expect(try await list.accept(.stranger, invitation)["role"] == "reader")
     }
   }
 
