@@ -42,17 +42,9 @@ enum HotelMerge {
       let source = tree.history(at: index).first { seen.contains($0) }
       let former = try source.flatMap { revision in try view.body(id, revision) }
       bytes += other.count
-      let facts =
-        HotelFacts.merged(into: merged, former: former ?? Array("{}".utf8), facts: other)?.bytes
-        ?? merged
-      let own = Self.attachments(of: merged)
-      let merge = AttachmentMerge(
-        into: own, former: former.map { Self.attachments(of: $0) } ?? [],
-        other: Self.attachments(of: other), generation: winner.generation + 1)
-      var result = facts
-      if !merge.isUnchanged(from: own) {
-        result = try DocumentBody(parsing: facts).with(merge.stubs).bytes
-      }
+      let (body, merge) = try Self.joined(
+        merged, other, since: former ?? Array("{}".utf8), generation: winner.generation + 1)
+      let result = body?.bytes ?? merged
       guard result.count <= BookmarkLimits.hotelBytes,
         merge.stubs.count <= IncomingAttachment.most
       else { continue }
@@ -68,6 +60,26 @@ enum HotelMerge {
     let mutation = try BookmarkMerge.write(
       try DocumentBody(parsing: text), of: id, onto: tree, closing: losers, limit: limit, at: now)
     return (mutation, contents)
+  }
+
+  /// A hotel with what another version of it changes.
+  /// - Parameter former: the common version of both; `{}` for none.
+  /// - Parameter generation: the highest one that the revision may get. An attachment's `revpos` may be too high, not too
+  ///   low.
+  /// - Returns: the body, nil when nothing would change; and how the attachments are merged. The body does not have them if
+  ///   they are too many.
+  static func joined(
+    _ own: [UInt8], _ other: [UInt8], since former: [UInt8], generation: Int
+  ) throws -> (body: DocumentBody?, attachments: AttachmentMerge) {
+    let facts = HotelFacts.merged(into: own, former: former, facts: other)
+    let stubs = attachments(of: own)
+    let merge = AttachmentMerge(
+      into: stubs, former: attachments(of: former), other: attachments(of: other),
+      generation: generation)
+    guard !merge.isUnchanged(from: stubs), merge.stubs.count <= IncomingAttachment.most else {
+      return (facts, merge)
+    }
+    return (try (facts ?? DocumentBody(parsing: own, limits: .request)).with(merge.stubs), merge)
   }
 
   private static func attachments(of body: [UInt8]) -> [AttachmentStub] {

@@ -62,7 +62,8 @@ extension HotelService {
 
   /// Undoes an adoption: removes from a user's store what came from a guest and has not changed since. Bookmarks
   /// and documents get tombstones, so that devices remove them too. A hotel that was joined with the guest's says again
-  /// what it said before. What the guest's documents said is deleted. What the user has edited stays.
+  /// what it said before, but for what has changed since. What the guest's documents said is deleted. What the user has
+  /// edited stays.
   ///
   /// The undo consists of updates of a bounded size, each of which also writes the receipt. After a crash, another
   /// call finishes the undo, also after ``BookmarkLimits/undoSeconds``.
@@ -168,32 +169,42 @@ extension BookmarkEdit {
     return false
   }
 
-  /// Gives a hotel that was joined with the guest's its former contents, unless it has changed since.
+  /// Takes what the guest's hotel brought out of the hotel that was joined with it. What has changed since stays, also what
+  /// came from another guest.
   /// - Returns: whether a revision was written, after which the guest's must lose their contents in the next step.
   private mutating func separate(
     _ item: AdoptionReceipt.Came, _ joined: AdoptionReceipt.Joined, of id: DocumentID,
     _ tree: RevisionTree
   ) throws -> Bool {
     let union = item.reference.revision
-    guard let node = tree[union] else { return false }
+    let live = tree.leaves(below: union).filter { !$0.isDeleted }.map(\.revision)
+    guard tree[union] != nil, live.count < 2 else { return false }
     if item.isListedOnly, tree.winner?.revision == union, let hotel = HotelID(id.text) {
       unlist(hotel)
     }
-    guard let bytes = try view.body(id, joined.former) else { return false }
-    let former = try following(
-      union, try DocumentBody(parsing: bytes, limits: .stored), of: id, tree)
-    guard !node.isLeaf else {
-      write(try Edit.put(id, in: tree, base: union, body: former, limit: limit))
-      return true
+    if let leaf = live.first {
+      // The undo of an earlier guest may have deleted the contents of the revision before.
+      var known: [UInt8]?
+      for revision in tree.history(of: joined.former).prefix(StoreLimits.storedAncestors)
+      where known == nil {
+        known = try view.body(id, revision)
+      }
+      guard let former = known, let whole = try view.body(id, union),
+        let present = try view.body(id, leaf)
+      else { return false }
+      let merged = try HotelMerge.joined(
+        present, former, since: whole, generation: leaf.generation + 1
+      ).body
+      if let merged {
+        let body = present == whole ? try DocumentBody(parsing: former, limits: .stored) : merged
+        write(
+          try Edit.put(
+            id, in: tree, base: leaf, body: following(leaf, body, of: id, tree), limit: limit))
+        return true
+      }
     }
-    // The revision of the previous step, or the user has deleted the hotel.
-    let leaves = tree.leaves(below: union)
-    if tree[former.revision(below: union, isDeleted: false)] != nil
-      || leaves.allSatisfy(\.isDeleted)
-    {
-      let guests = [union, joined.guests].compactMap { $0 }
-      forgotten.append(ForgottenBodies(of: id, revisions: Set(guests)))
-    }
+    let guests = [union, joined.guests].compactMap { $0 }.filter { $0 != live.first }
+    forgotten.append(ForgottenBodies(of: id, revisions: Set(guests)))
     return false
   }
 }

@@ -16,28 +16,15 @@ struct HotelUnion: Sendable {
   /// - Throws: ``DocumentError`` for a body that can't be read.
   init?(of present: Bookmark, with guest: [UInt8]) throws {
     let account = present.hotel
-    let joined = try Self.joined(account, guest, generation: present.revision.generation + 2)
+    let joined = try HotelMerge.joined(
+      account, guest, since: Array("{}".utf8), generation: present.revision.generation + 2
+    ).body
     // A hotel that would become too large stays as it is.
     let fitting = joined.flatMap { $0.bytes.count <= BookmarkLimits.hotelBytes ? $0 : nil }
     let differs = fitting == nil && joined != nil || HotelFacts.differ(account, guest)
     guard differs || fitting != nil else { return nil }
     body = try fitting ?? DocumentBody(parsing: account, limits: .request)
     ancestor = differs ? try DocumentBody(parsing: guest, limits: .request) : nil
-  }
-
-  /// The account's hotel with what only the guest's has; nil if that is nothing.
-  /// - Parameter generation: the highest one that the revision may get. An attachment's `revpos` may be too high, not too
-  ///   low.
-  private static func joined(
-    _ account: [UInt8], _ guest: [UInt8], generation: Int
-  ) throws -> DocumentBody? {
-    let facts = HotelFacts.merged(into: account, former: Array("{}".utf8), facts: guest)
-    let (own, others) = (DocumentBody.attachments(in: account), DocumentBody.attachments(in: guest))
-    guard let others else { return facts }
-    let merge = AttachmentMerge(
-      into: own?.stubs ?? [], former: [], other: others.stubs, generation: generation)
-    guard !merge.taken.isEmpty, merge.stubs.count <= IncomingAttachment.most else { return facts }
-    return try (facts ?? DocumentBody(parsing: account, limits: .request)).with(merge.stubs)
   }
 }
 

@@ -105,6 +105,36 @@ import Testing
     #expect(try await fixture.ids() == ["h"])
   }
 
+  @Test func memberThatWasEditedAfterTheLogInStaysAndTheGuestsOthersGo() async throws {
+    try await fixture.add(#"{"id":"h","x":1,"y":2}"#, in: fixture.guest)
+    try await fixture.add(#"{"id":"h","note":"mine"}"#)
+    try await adopt()
+    try await fixture.add(#"{"id":"h","note":"mine","x":3,"y":2,"z":4}"#)
+    try await undo()
+    #expect(try await hotel() == #"{"id":"h","note":"mine","x":3,"z":4,"type":"hotel"}"#)
+  }
+
+  /// Each undo takes out what its own guest's hotel brought, whichever comes first.
+  @Test(arguments: [false, true])
+  func twoGuestsCanBeUndoneInAnyOrder(isLastFirst: Bool) async throws {
+    let last = try #require(AccountID(String(repeating: "c", count: 32)))
+    try await fixture.add(#"{"id":"h","note":"first's","x":1}"#, in: fixture.guest)
+    try await fixture.add(#"{"id":"h","note":"last's","y":2}"#, in: .guest(last))
+    try await fixture.add(#"{"id":"h","note":"account's"}"#)
+    let before = try #require(try await hotel())
+    try await adopt()
+    _ = try await fixture.service.adopt(guest: .guest(last), into: fixture.user)
+    let own = #"{"id":"h","note":"account's","type":"hotel""#
+    #expect(try await hotel() == own + #","x":1,"y":2}"#)
+    let between = own + (isLastFirst ? #","x":1}"# : #","y":2}"#)
+    for (id, rest) in zip(isLastFirst ? [last, guest] : [guest, last], [between, before]) {
+      try await fixture.service.undoAdoption(of: id, in: fixture.user, as: .server)
+      #expect(try await hotel() == rest)
+    }
+    #expect(try await fixture.tree("h")?.leaves.count == 1)
+    #expect(try await fixture.service.adoptions(in: fixture.user) == [])
+  }
+
   @Test func hotelThatWasOnNoListOfTheAccountIsJoinedAndListed() async throws {
     try await fixture.add(#"{"id":"h","guestNote":"quiet"}"#, in: fixture.guest)
     try await fixture.put("h", #"{"type":"hotel","id":"h","myNote":"mine"}"#)
