@@ -4,9 +4,9 @@ import Synchronization
 
 /// The keys that sign tokens: the key in use, and earlier ones, whose tokens remain valid for an overlap.
 package final class SigningKeys: Sendable {
-  /// How long the tokens of a key remain valid after the key was replaced, in seconds: the longest validity of a token, so
-  /// that a rotation ends no session.
-  package static let overlap = AccountSettings.guestSeconds
+  /// How long the tokens of a key remain valid after the key was replaced, in seconds: twice the longest validity of a
+  /// token, so that a rotation ends no session, not even by a clock that is behind by as much as such a validity.
+  package static let overlap = 2 * AccountSettings.guestSeconds
 
   private struct State: Sendable {
     var keys: [SigningKey]
@@ -70,11 +70,10 @@ package final class SigningKeys: Sendable {
 
   /// Puts a new key in use. Tokens of earlier keys remain valid for the overlap; keys whose overlap has ended are
   /// removed. Durable before this returns.
-  /// - Parameter overlapSeconds: 0 when a key was disclosed: all tokens become invalid at once.
   /// - Throws: `keys` when the file can't be written; the store's errors. The keys in memory are unchanged then.
-  package func rotate(now: Timestamp, overlapSeconds: Int64 = SigningKeys.overlap) async throws {
+  package func rotate(now: Timestamp) async throws {
     let key = try Self.newKey(at: now)
-    let end = now.adding(seconds: max(0, overlapSeconds))
+    let end = now.adding(seconds: Self.overlap)
     let following: @Sendable ([SigningKey]) -> [SigningKey] = { keys in
       [key] + keys.map { $0.retired(at: end) }.filter { $0.isGood(at: now) }
     }
