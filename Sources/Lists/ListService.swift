@@ -308,7 +308,7 @@ package struct ListService: Sendable {
       guard let store else { return false }
       let ids: Set = [ListDocument.id(of: list)]
       let isNamed = try await store.update(loading: ids, as: .server) { changes in
-        try changes.setListWriters(members.all.map(\.account))
+        try changes.setListWriters(members.all.map { ($0.account, $0.role.mayWrite) })
         return try changes.show(members, on: list)
       }
       // The engine overwrites what was removed. Its log still has it until now.

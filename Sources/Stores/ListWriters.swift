@@ -1,10 +1,12 @@
 import Documents
+import JSON
 
 /// Who may have something of their own in a list's store: local documents and kept answers.
 ///
 /// The memberships are recorded in the system store, and a request looks its writer's up before the update. So the list's
 /// store repeats the members (`receipt/list-writer/<account>`): an update of an account whose membership has ended since
 /// is refused in its transaction, and what was written before is removed after that (``DocumentStore/forget(writer:)``).
+/// The body is `{}`, and `{"reads":true}` for a member who may only read.
 /// Without the note `receipt/list-writers`, as in a new list's store, every account that the request found to be a
 /// member may write.
 enum ListWriters {
@@ -26,14 +28,22 @@ enum ListWriters {
 }
 
 extension StoreChanges {
-  /// Writes to a list's store who its members are.
-  package mutating func setListWriters(_ accounts: [AccountID]) throws {
-    let former = Set(try view.localValues(.below(ListWriters.folder)) { id, _ in id })
-    let present = Set(accounts.map(ListWriters.id))
-    for id in former.subtracting(present) { write(LocalEdit(id, nil)) }
-    let mark = LocalDocument(revision: 1, body: DocumentBody.empty.bytes)
-    for id in present.subtracting(former) { write(LocalEdit(id, mark)) }
-    if try view.local(ListWriters.note) == nil { write(LocalEdit(ListWriters.note, mark)) }
+  /// Writes to a list's store who its members are. Devices of a reader go on without what was refused of them. If the
+  /// reader may write now, they begin again, and send it.
+  package mutating func setListWriters(_ members: [(account: AccountID, mayWrite: Bool)]) throws {
+    let known = try view.localValues(.below(ListWriters.folder)) { id, note in (id, note.body) }
+    var former = Dictionary(known) { $1 }
+    let (writes, reads) = (DocumentBody.empty.bytes, JSONValue.object(["reads": true]).bytes)
+    for (account, mayWrite) in members {
+      let (id, mark) = (ListWriters.id(of: account), mayWrite ? writes : reads)
+      let known = former.removeValue(forKey: id)
+      guard known != mark else { continue }
+      write(LocalEdit(id, LocalDocument(revision: 1, body: mark)))
+      if known == reads { try forgetCheckpoints(of: account) }
+    }
+    for id in former.keys { write(LocalEdit(id, nil)) }
+    guard try view.local(ListWriters.note) == nil else { return }
+    write(LocalEdit(ListWriters.note, LocalDocument(revision: 1, body: writes)))
   }
 
   /// Lets every member write, who may have joined since, until ``setListWriters(_:)``.

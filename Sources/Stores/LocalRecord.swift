@@ -23,8 +23,7 @@ package struct LocalRecord: Sendable, Equatable {
   /// - Parameter folder: the prefix of its id, before the document's.
   init?(_ note: LocalDocument, _ id: LocalID, below folder: String) {
     guard let root = try? ParsedJSON(note.body, limits: .small).root else { return nil }
-    self.id = LocalID(
-      stored: String(decoding: id.text.utf8.dropFirst(folder.utf8.count), as: UTF8.self))
+    self.id = LocalID(of: id, below: folder)
     written = Timestamp(milliseconds: Int64(root["at"]?.int ?? 0))
     bytes = Int64(root["bytes"]?.int ?? 0)
     isCheckpoint = root["checkpoint"]?.bool ?? false

@@ -202,6 +202,11 @@ extension LocalDocument {
 }
 
 extension LocalID {
+  /// The document that a note in a folder is about.
+  init(of note: LocalID, below folder: String) {
+    self.init(stored: String(decoding: note.text.utf8.dropFirst(folder.utf8.count), as: UTF8.self))
+  }
+
   /// The prefix of the ids of Couchbase Lite's checkpoints.
   fileprivate static let checkpointPrefix = clientPrefix + "lite/"
 
@@ -244,6 +249,26 @@ extension DocumentStore {
 }
 
 extension StoreChanges {
+  /// Removes the checkpoints of a person of whom something was refused.
+  mutating func forgetCheckpoints(of account: AccountID) throws {
+    guard try view.localUsage(of: LocalID.refused(by: account)).count > 0 else { return }
+    let folder = LocalShare.folder(of: account.text)
+    let records = try view.localValues(.below(folder)) { LocalRecord($1, $0, below: folder) }
+    try remove(records.lazy.filter(\.isCheckpoint).map(\.id), below: folder)
+  }
+
+  /// Removes local documents with their notes.
+  private mutating func remove(_ ids: some Sequence<LocalID>, below folder: String) throws {
+    var bytes: Int64 = 0
+    for id in ids {
+      bytes += LocalShare.bytes(try view.local(id))
+      for gone in [id, LocalID(stored: folder + id.text), LocalShare.writer(of: id)] {
+        write(LocalEdit(gone, nil))
+      }
+    }
+    if bytes > 0 { try addBytes(-bytes, to: .localTotal) }
+  }
+
   /// - Returns: whether nothing is left.
   fileprivate mutating func forget(writer account: AccountID, atMost limit: Int) throws -> Bool {
     var found: [LocalID] = []
@@ -259,17 +284,9 @@ extension StoreChanges {
         return found.count < limit
       }
     }
-    var bytes: Int64 = 0
-    for id in found {
-      write(LocalEdit(id, nil))
-      guard id.text.utf8.starts(with: locals.utf8) else { continue }
-      let document = LocalID(
-        stored: String(decoding: id.text.utf8.dropFirst(locals.utf8.count), as: UTF8.self))
-      bytes += LocalShare.bytes(try view.local(document))
-      write(LocalEdit(document, nil))
-      write(LocalEdit(LocalShare.writer(of: document), nil))
-    }
-    if bytes > 0 { try addBytes(-bytes, to: .localTotal) }
+    for id in found { write(LocalEdit(id, nil)) }
+    let notes = found.filter { $0.text.utf8.starts(with: locals.utf8) }
+    try remove(notes.map { LocalID(of: $0, below: locals) }, below: locals)
     let folder = AnswerKeys.sums(of: account)
     let sums = found.filter { $0.text.utf8.starts(with: folder.utf8) }
     if !sums.isEmpty {

@@ -95,11 +95,13 @@ class Pouch:
         return session
 
     def begin(self):
-        """Sends the first requests of a sync: to the parent path, for its uuid, and to the database."""
+        """Sends the first requests of a sync: to the parent path, for its uuid, and to the database. Without a checkpoint
+        there, it begins again."""
         self.call("GET", url=self.base)
         self.call("GET")
         for way in self.ids:
-            self._checkpoint(way)
+            if not self._checkpoint(way):
+                self.local.pop(way, None)
 
     def _local_path(self, way):
         return "_local/" + urllib.parse.quote(self.ids[way][7:], safe="")

@@ -34,6 +34,27 @@ def test_words_of_a_replaced_draft_are_in_its_history(shared):
     assert shared.call("GET", f"{path}/notes/Plan?draft=true", author.token).json()["markdown"] == "of the phone"
 
 
+def test_edits_of_a_reader_reach_the_list_when_the_reader_may_write(shared):
+    """A device goes on without what was refused of it. Nobody would send it again before it is changed."""
+    owner, reader = Account(shared), Account(shared)
+    path = make_list(owner, (reader, "reader"))
+    device = Pouch(shared, reader.token, "list-" + path[10:])
+    for number in range(2):
+        device.sync()
+        device.put(f"mine{number}", n=number)
+        device.put("both", n=number)
+        device.sync()
+        assert sorted(device.denied) == ["both", f"mine{number}"]
+        device.denied.clear()
+        for role in ("editor", "reader"):
+            body = {"role": role}
+            assert shared.call("PUT", f"{path}/members/{reader.name}", owner.token, json=body).status_code == 204
+            device.sync()
+            assert server_has(owner, device.name) == device.documents() and device.denied == []
+    found = Database(shared, owner.token, device.name).call("GET", "/both").json()
+    assert found["n"] == 1 and found["_rev"].startswith("2-")
+
+
 def in_step(device, owner):
     wait_until(lambda: device.documents() == server_has(owner, device.name), f"{device.name} is not in step")
 

@@ -132,9 +132,9 @@ import Testing
     let (list, one, other) = (try id(9), try id(1), try id(2))
     try await withStore(.list(list)) { store async throws in
       try await write(store, "a", as: one)
-      try await store.update { changes in try changes.setListWriters([one, other]) }
+      try await store.update { changes in try changes.setListWriters([(one, true), (other, true)]) }
       try await write(store, "b", as: one)
-      try await store.update { changes in try changes.setListWriters([other]) }
+      try await store.update { changes in try changes.setListWriters([(other, true)]) }
       try await store.forget(writer: one)
       #expect(await code { try await write(store, "c", as: one) } == .absent)
       let receipt = WriteReceipt(
@@ -144,8 +144,35 @@ import Testing
       #expect(keyed == .absent)
       try await write(store, "d", as: other)
       #expect(try await ids(store) == ["d"])
-      try await store.update { changes in try changes.setListWriters([other, one]) }
+      try await store.update { changes in try changes.setListWriters([(other, true), (one, true)]) }
       try await write(store, "a", as: one)
+    }
+  }
+
+  /// A device goes on without what was refused of it.
+  @Test func devicesOfAReaderWhoMayWriteBeginAgain() async throws {
+    let (list, one, other) = (try id(9), try id(1), try id(2))
+    try await withStore(.list(list)) { store async throws in
+      let setRole = { (mayWrite: Bool) in
+        try await store.update { changes in
+          try changes.setListWriters([(one, mayWrite), (other, true)])
+        }
+      }
+      try await setRole(false)
+      try await write(store, "cp1", Self.checkpoint, as: one)
+      try await write(store, "cp2", Self.checkpoint, as: other)
+      try await write(store, "note", as: one)
+      try await setRole(true)
+      #expect(try await ids(store) == ["cp1", "cp2", "note"])
+      try await setRole(false)
+      try await store.update { changes in
+        let refused = LocalID(stored: LocalID.refused(by: one) + "x")
+        changes.write(LocalEdit(refused, LocalDocument(revision: 1, body: [])))
+      }
+      try await setRole(true)
+      #expect(try await ids(store) == ["cp2", "note"])
+      let bytes = try await store.read { view in try StoreRoom.bytes(of: view) }
+      #expect(bytes == Int64(Self.checkpoint.utf8.count + 2 + 2 * 256))
     }
   }
 
