@@ -5,7 +5,7 @@ import Stores
 /// adoption of the same data and makes it possible to undo the adoption.
 ///
 /// `{"adopted":bookmarks,"waiting":[[id,revision]…],"time":milliseconds,"came":[[id,revision]…],"listed":[id…],
-/// "undone":true,"claim":text,"again":true}`.
+/// "members":{…},"undone":true,"claim":text,"again":true}`.
 /// Without `waiting`, everything was adopted. `waiting` is `true` until the conflicting revisions are tried for the
 /// first time. A third element in an item of `came` says whether the document existed already and was only added to
 /// the list. A fourth is the revision that the document had before the guest's hotel was joined to it, a fifth the
@@ -46,6 +46,8 @@ struct AdoptionReceipt: Sendable, Equatable {
   var came: [Came] = []
   /// The ids that came to the list without their hotels, and were not yet removed by an undo.
   var listed: [HotelID] = []
+  /// The members that came to the list's document beside `hotels`, an object, and were not yet removed by an undo.
+  var members: [UInt8]?
   /// Whether an undo is complete or in progress.
   var isUndone = false
   /// Which claim of the guest this is; empty for a receipt that can't be read.
@@ -94,23 +96,25 @@ extension AdoptionReceipt {
     isAgain = value["again"]?.bool ?? false
     came = (value["came"]?.array ?? []).compactMap(Came.init)
     listed = (value["listed"]?.array ?? []).compactMap { $0.string.flatMap { HotelID($0) } }
+    members = value["members"]?.bytes
   }
 
   /// The receipt's JSON.
   var body: [UInt8] {
-    var members: JSONObject = ["adopted": .number(JSONNumber(bookmarks))]
+    var object: JSONObject = ["adopted": .number(JSONNumber(bookmarks))]
     if let waiting {
-      if !waiting.isEmpty { members["waiting"] = .array(waiting.map { .array($0.texts) }) }
+      if !waiting.isEmpty { object["waiting"] = .array(waiting.map { .array($0.texts) }) }
     } else {
-      members["waiting"] = .bool(true)
+      object["waiting"] = .bool(true)
     }
-    if let time { members["time"] = .number(JSONNumber(Int(time.milliseconds))) }
-    if !came.isEmpty { members["came"] = .array(came.map(\.value)) }
-    if !listed.isEmpty { members["listed"] = .array(listed.map { .string($0.text) }) }
-    if isUndone { members["undone"] = .bool(true) }
-    members["claim"] = .string(claim)
-    if isAgain { members["again"] = .bool(true) }
-    return JSONValue.object(members).bytes
+    if let time { object["time"] = .number(JSONNumber(Int(time.milliseconds))) }
+    if !came.isEmpty { object["came"] = .array(came.map(\.value)) }
+    if !listed.isEmpty { object["listed"] = .array(listed.map { .string($0.text) }) }
+    object["members"] = members.flatMap { try? JSONValue(parsing: $0, limits: .request) }
+    if isUndone { object["undone"] = .bool(true) }
+    object["claim"] = .string(claim)
+    if isAgain { object["again"] = .bool(true) }
+    return JSONValue.object(object).bytes
   }
 }
 

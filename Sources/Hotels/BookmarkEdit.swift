@@ -218,6 +218,25 @@ struct BookmarkEdit {
     }
   }
 
+  /// Gives the list's document the members that an app has added to another store's list, if it has none of their names.
+  /// - Returns: these members, an object; nil for none, and if they are too long.
+  mutating func takeMembers(of other: [UInt8]) throws -> [UInt8]? {
+    let own = try lists.former ?? BookmarkList().text(replacing: nil)
+    var members = ListChange.Members()
+    let missing = HotelFacts.merged(into: members.facts, former: own, facts: other)
+    guard let missing, missing.bytes.count <= BookmarkLimits.hotelBytes,
+      own.count <= BookmarkLimits.listBytes / 2
+    else { return nil }
+    members.facts = missing.bytes
+    listChange.members = members
+    return missing.bytes
+  }
+
+  /// Removes members from the list's document, but for those that have changed since.
+  mutating func removeMembers(_ members: [UInt8]) {
+    listChange.members = ListChange.Members(former: members)
+  }
+
   /// Appends ids to the list. Those that are on it keep their positions.
   mutating func list(_ ids: some Sequence<HotelID>) { listChange.joining += ids }
 

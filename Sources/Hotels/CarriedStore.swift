@@ -22,6 +22,8 @@ struct CarriedStore: Sendable {
   private(set) var others: [[Revision]] = []
   /// The attachments that these documents name.
   private(set) var attachments: [NewAttachment] = []
+  /// The body of the list's document, which may have members of an app's own.
+  private(set) var listBody: [UInt8]?
 
   /// The ids on the list in the first state; nil before it is read.
   private var listed: [HotelID]?
@@ -53,7 +55,9 @@ struct CarriedStore: Sendable {
   /// - Returns: whether everything is read.
   /// - Throws: the view's errors; `integrity` for a body that can't be read back.
   mutating func read(_ view: any StoreView) throws -> Bool {
-    if listed == nil { listed = try lists.read(view)?.list.hotels }
+    if listed == nil, let read = try lists.read(view) {
+      (listed, listBody) = (read.list.hotels, read.former)
+    }
     guard let listed else { return false }
     while nextListed < listed.count {
       let id = listed[nextListed]

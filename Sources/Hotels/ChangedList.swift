@@ -14,6 +14,13 @@ struct ListChange: Sendable, Equatable {
   var located: Set<HotelID> = []
   /// The list that takes the place of the present one.
   var former: FormerList?
+  /// Members of the document that come or go beside `hotels`; see ``HotelFacts/merged(into:former:facts:)``.
+  var members: Members?
+
+  struct Members: Sendable, Equatable {
+    var former = Array("{}".utf8)
+    var facts = Array("{}".utf8)
+  }
 
   struct Returning: Sendable, Equatable {
     let id: HotelID
@@ -23,7 +30,7 @@ struct ListChange: Sendable, Equatable {
   /// Whether a list that becomes too long refuses the change.
   var isAddition: Bool { !joining.isEmpty || !returning.isEmpty || former != nil }
   /// Whether the list stays as it is.
-  var isNone: Bool { leaving.isEmpty && !isAddition }
+  var isNone: Bool { leaving.isEmpty && !isAddition && members == nil }
 }
 
 /// A list that is restored.
@@ -48,6 +55,8 @@ struct ChangedList {
   let change: ListChange
   private var step = Step.located(0)
   private var next = BookmarkList()
+  /// The body that the new one replaces, with the members that the new one has.
+  private var replaced: [UInt8]?
   /// How many ids of merged lists do not fit.
   private(set) var leftOut = 0
   /// The body; nil for a list that does not change.
@@ -108,9 +117,15 @@ struct ChangedList {
       return .appended
     case .appended:
       next.append(change.joining)
-      return lists.isSettled && next == lists.list ? .complete : .measured
+      let members = change.members.flatMap { members in
+        HotelFacts.merged(
+          into: lists.former ?? ListChange.Members().facts, former: members.former,
+          facts: members.facts)
+      }
+      replaced = members?.bytes ?? lists.former
+      return lists.isSettled && members == nil && next == lists.list ? .complete : .measured
     case .measured:
-      let empty = try BookmarkList().text(replacing: lists.former).count
+      let empty = try BookmarkList().text(replacing: replaced).count
       return .listed(0, text: [], room: BookmarkLimits.listBytes - empty)
     case .listed(let first, var text, let room):
       let end = min(first + Self.idsAtOnce, next.hotels.count)
@@ -118,7 +133,7 @@ struct ChangedList {
         return .written(text)
       }
       return .listed(end, text: text, room: room)
-    case .written(let ids): return .parsed(try BookmarkList.text(of: ids, replacing: lists.former))
+    case .written(let ids): return .parsed(try BookmarkList.text(of: ids, replacing: replaced))
     case .parsed(let text):
       let root: JSONNode
       do { root = try ParsedJSON(text, limits: .request).root } catch { throw DocumentError(error) }

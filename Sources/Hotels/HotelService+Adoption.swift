@@ -98,6 +98,7 @@ extension BookmarkEdit {
     var receipt = AdoptionReceipt(bookmarks: 0, waiting: nil)
     (receipt.time, receipt.claim, receipt.isAgain) = (now, claim, former != nil)
     attachments = carried.attachments
+    receipt.members = try carried.listBody.flatMap { try takeMembers(of: $0) }
     let unstored = carried.unstored
     for (ids, bookmark) in zip(unstored, carried.bookmarks) {
       list(ids)

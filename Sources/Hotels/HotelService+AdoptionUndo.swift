@@ -127,8 +127,10 @@ extension BookmarkEdit {
       unlist(hotel)
     }
     let listed = Array(receipt.listed.dropFirst(count))
+    if let members = receipt.members { removeMembers(members) }
     try change(receipt: id) { receipt in
       (receipt.isUndone, receipt.waiting, receipt.came, receipt.listed) = (true, [], left, listed)
+      receipt.members = nil
     }
     return left.count + listed.count
   }

@@ -42,6 +42,36 @@ import Testing
     #expect(try await fixture.document("note")?.body.text == #"{"type":"note"}"#)
   }
 
+  /// Members of the list's document that an app has added. The account's own stay.
+  @Test(arguments: [true, false])
+  func otherMembersOfTheGuestsListComeAndAnUndoRemovesThem(isNewcomer: Bool) async throws {
+    let fixture = try HotelFixture()
+    let guest = try #require(AccountID(String(repeating: "b", count: 32)))
+    try await fixture.put("g", #"{"type":"hotel","id":"g"}"#, in: fixture.guest)
+    let list = #"{"type":"bookmarkedhotels","name":"Rome","colour":1e1,"hotels":["g"],"by":"x"}"#
+    try await fixture.put("bookmarkedhotels", list, in: fixture.guest)
+    let own = #"{"type":"bookmarkedhotels","hotels":["u"],"name":"Own"}"#
+    if !isNewcomer { try await fixture.put("bookmarkedhotels", own) }
+    _ = try await adopt(fixture)
+    let (came, former) =
+      isNewcomer
+      ? (
+        #"{"name":"Rome","colour":1e1,"by":"x","type":"bookmarkedhotels","hotels":["g"]}"#,
+        #"{"by":"me","type":"bookmarkedhotels","hotels":[]}"#
+      )
+      : (
+        #"{"type":"bookmarkedhotels","hotels":["u","g"],"name":"Own","colour":1e1,"by":"x"}"#,
+        #"{"type":"bookmarkedhotels","hotels":["u"],"name":"Own","by":"me"}"#
+      )
+    #expect(try await fixture.listText() == came)
+    // What has changed since stays.
+    let base = try await fixture.document("bookmarkedhotels")?.revision
+    try await fixture.put(
+      "bookmarkedhotels", came.replacing(#""by":"x""#, with: #""by":"me""#), base: base)
+    try await fixture.service.undoAdoption(of: guest, in: fixture.user, as: .server)
+    #expect(try await fixture.listText() == former)
+  }
+
   @Test func secondAdoptionIsNothing() async throws {
     let fixture = try HotelFixture()
     try await fixture.add(ids: "a", "b", in: fixture.guest)
