@@ -89,7 +89,7 @@ extension AccountStore {
       "at": .number(JSONNumber(Int(now.milliseconds))),
     ]
     try await stores.update(.system, loading: [AccountKeys.guest(guest)], as: context) { changes in
-      guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
+      guard try Self.claim(of: guest, by: id, in: changes.view) != nil else { return }
       changes.write(LocalEdit(UndoNote.id(of: guest), LocalDocument(revision: 1, body: body.bytes)))
     }
   }
@@ -116,15 +116,6 @@ extension AccountStore {
     }
   }
 
-  private static func isTaken(
-    _ guest: AccountID, by user: AccountID, in view: any StoreView
-  ) throws -> Bool {
-    guard let claim = try view.document(AccountKeys.guest(guest)), !claim.isDeleted else {
-      return false
-    }
-    return try root(of: claim.body)["user"]?.stringEquals(user.text) ?? false
-  }
-
   /// Ends an account's claim of a guest, whose tokens work again then, and deletes the record of the undo. Does nothing
   /// when that user has not adopted the guest.
   fileprivate func release(
@@ -135,16 +126,11 @@ extension AccountStore {
     try await stores.update(
       .system, loading: [userID, guestID], as: context, answer: answer
     ) { changes in
-      guard try Self.isTaken(guest, by: id, in: changes.view) else { return }
+      guard try Self.claim(of: guest, by: id, in: changes.view) != nil else { return }
       changes.write(LocalEdit(UndoNote.id(of: guest), nil))
       // Nothing remains of the claim: a guest is known only while a user has it, or after its erasure.
       changes.purge(Purge(id: guestID, tree: RevisionTree(), leavesMarks: false))
-      if var user = try UserDocument(changes.view.document(userID)), user.id == id,
-        let index = user.adopting.firstIndex(of: guest)
-      {
-        user.adopting.remove(at: index)
-        try changes.replace(userID, by: user.value)
-      }
+      try changes.endAdoption(of: guest, by: userID, id: id)
     }
   }
 }

@@ -82,7 +82,7 @@ extension AccountService {
   }
 
   private func change(
-    _ name: UserName, _ password: Secret, inEpoch epoch: Int
+    _ name: UserName, _ password: Secret, inEpoch epoch: Int? = nil
   ) async throws -> UserDocument? {
     let hash = try await newHash(of: password, for: name)
     guard let user = try await accounts.changePassword(name, hash, inEpoch: epoch) else {
@@ -146,11 +146,9 @@ extension AccountService {
   package func changePassword(username: String, password: Secret) async throws {
     let name = try UserName(username).usualSpelling
     try PasswordRule.check(password)
-    let hash = try await newHash(of: password, for: name)
-    guard let user = try await accounts.changePassword(name, hash) else {
+    guard let user = try await change(name, password) else {
       throw ServiceError(.unknownUser, "There is no user of this name.")
     }
-    endProofs(of: .user(user.id))
     audit.note(AuditEvent(.passwordChanged, of: user.id, by: .administrator))
   }
 

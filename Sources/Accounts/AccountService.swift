@@ -243,8 +243,10 @@ package final class AccountService: Sendable {
   /// - Parameter account: the user's document in the system store.
   func carry(_ guest: AccountID, into user: AccountID, _ account: DocumentID) async throws {
     endProofs(of: .guest(guest))
-    guard let claim = try await accounts.presentClaim(of: guest, by: user) else { return }
-    guard try await adoptGuest(guest, user, claim) else { return }
+    let claim = try await accounts.read(orAbsent: nil) { view in
+      try AccountStore.claim(of: guest, by: user, in: view)
+    }
+    guard let claim, try await adoptGuest(guest, user, claim) else { return }
     try await accounts.completeAdoption(of: guest, by: account, id: user)
   }
 

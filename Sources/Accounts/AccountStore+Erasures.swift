@@ -163,12 +163,8 @@ extension AccountStore {
 extension StoreChanges {
   /// Records that a store is to be erased. The update is allowed even when the disk is full, because the erasure
   /// frees space.
-  package mutating func noteErasure(of store: StoreName) throws {
-    try noteErasure(of: store, isRest: false)
-  }
-
   /// - Parameter isRest: see ``AccountStore/PendingErasure/isRest``.
-  fileprivate mutating func noteErasure(of store: StoreName, isRest: Bool) throws {
+  package mutating func noteErasure(of store: StoreName, isRest: Bool = false) throws {
     freesSpace = true
     var record: JSONObject = ["type": "erasure", "store": .string(store.key)]
     if isRest { record.append("rest", true) }

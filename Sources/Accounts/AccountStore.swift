@@ -19,23 +19,19 @@ struct AccountStore: Sendable {
 
   /// Checks a principal with two or three indexed reads of one state.
   func standing(of principal: Principal) async throws -> Standing {
-    let userID: DocumentID?
-    if principal.kind == .user {
-      guard let name = try? UserName(given: principal.username ?? "") else { return .ended }
-      userID = AccountKeys.user(name)
-    } else {
-      userID = nil
-    }
-    return try await read(orAbsent: principal.kind == .user ? .ended : .good) {
-      view in
+    let isUser = principal.kind == .user
+    let name = try? UserName(given: principal.username ?? "")
+    return try await read(orAbsent: isUser ? .ended : .good) { view in
       if let session = principal.tokenID, try view.local(AccountKeys.revoked(session)) != nil {
         return .ended
       }
       if principal.kind == .guest {
         return try view.document(AccountKeys.guest(principal.id)) == nil ? .good : .spent
       }
-      guard let userID else { return .good }
-      guard let user = try UserDocument(view.document(userID)) else { return .ended }
+      guard isUser else { return .good }
+      guard let name, let user = try UserDocument(view.document(AccountKeys.user(name))) else {
+        return .ended
+      }
       return user.id == principal.id && user.epoch == principal.epoch ? .good : .ended
     }
   }
@@ -84,10 +80,8 @@ struct AccountStore: Sendable {
     adopting guest: AccountID?
   ) async throws -> UserDocument {
     let (userID, note) = (AccountKeys.user(name), AccountKeys.exchanged(token))
-    let guestID = guest.map(AccountKeys.guest)
-    return try await stores.update(
-      .system, loading: Set([userID] + [guestID].compactMap { $0 }), as: .server
-    ) { changes in
+    let ids = Set([userID] + [guest].compactMap { $0.map(AccountKeys.guest) })
+    return try await stores.update(.system, loading: ids, as: .server) { changes in
       let view = changes.view
       guard try view.local(note) == nil else {
         throw ServiceError.invalidToken("an ID token that was exchanged before")
@@ -95,15 +89,7 @@ struct AccountStore: Sendable {
       let known = try UserDocument(view.document(userID))
       if known == nil, guest == nil { try stores.requireSpaceForNewcomers() }
       var user = known ?? newcomer
-      if let guest, let guestID {
-        if let claim = try view.document(guestID) {
-          let owner = try Self.root(of: claim.body)["user"]
-          guard owner?.stringEquals(user.id.text) ?? false else { throw ServiceError.guestSpent }
-        } else {
-          user.adopting.append(guest)
-          try changes.replace(guestID, by: Self.claim(by: user.id))
-        }
-      }
+      if let guest, try changes.claim(guest, for: user.id) { user.adopting.append(guest) }
       if known == nil || !changes.isEmpty { try changes.replace(userID, by: user.value) }
       let used = LocalDocument(revision: 1, body: Array("{}".utf8))
       changes.write(LocalEdit(note, used, expires: end))
@@ -111,23 +97,17 @@ struct AccountStore: Sendable {
     }
   }
 
-  /// The body of a claimed guest's document. After an undo a guest can be claimed again, and each claim is another one.
-  static func claim(by user: AccountID) -> JSONValue {
-    let claim = AccountID.random()
-    return ["type": "guest", "user": .string(user.text), "claim": .string(claim.text)]
-  }
-
   /// A user's present claim of a guest.
   /// - Returns: nil when that user has not claimed the guest, or not any more.
-  func presentClaim(of guest: AccountID, by user: AccountID) async throws -> String? {
-    try await read(orAbsent: nil) { view in
-      guard let claim = try view.document(AccountKeys.guest(guest)), !claim.isDeleted else {
-        return nil
-      }
-      let root = try Self.root(of: claim.body)
-      guard root["user"]?.stringEquals(user.text) == true else { return nil }
-      return root["claim"]?.string ?? ""
+  static func claim(
+    of guest: AccountID, by user: AccountID, in view: any StoreView
+  ) throws -> String? {
+    guard let claim = try view.document(AccountKeys.guest(guest)), !claim.isDeleted else {
+      return nil
     }
+    let root = try root(of: claim.body)
+    guard root["user"]?.stringEquals(user.text) == true else { return nil }
+    return root["claim"]?.string ?? ""
   }
 
   /// Claims a guest for a user and records in the user's document that the adoption is in progress. The same user
@@ -137,16 +117,11 @@ struct AccountStore: Sendable {
   func claim(guest: AccountID, for name: UserName, id: AccountID) async throws {
     let (userID, guestID) = (AccountKeys.user(name), AccountKeys.guest(guest))
     try await stores.update(.system, loading: [userID, guestID], as: .server) { changes in
-      if let claim = try changes.view.document(guestID) {
-        let owner = try Self.root(of: claim.body)["user"]
-        guard owner?.stringEquals(id.text) ?? false else { throw ServiceError.guestSpent }
-        return
-      }
       guard var user = try UserDocument(changes.view.document(userID)), user.id == id else {
         throw ServiceError.badCredentials
       }
+      guard try changes.claim(guest, for: id) else { return }
       user.adopting.append(guest)
-      try changes.replace(guestID, by: Self.claim(by: id))
       try changes.replace(userID, by: user.value)
     }
   }
@@ -154,11 +129,7 @@ struct AccountStore: Sendable {
   /// Records that an adoption is complete.
   func completeAdoption(of guest: AccountID, by userID: DocumentID, id: AccountID) async throws {
     try await stores.update(.system, loading: [userID], as: .server) { changes in
-      guard var user = try UserDocument(changes.view.document(userID)), user.id == id,
-        let index = user.adopting.firstIndex(of: guest)
-      else { return }
-      user.adopting.remove(at: index)
-      try changes.replace(userID, by: user.value)
+      try changes.endAdoption(of: guest, by: userID, id: id)
     }
   }
 
@@ -171,10 +142,8 @@ struct AccountStore: Sendable {
     try await stores.update(.system, loading: ids, as: .server) { changes in
       let view = changes.view
       if try UserDocument(view.document(id)) != nil { throw ServiceError.taken }
-      let claims = document.adopting.map(AccountKeys.guest)
-      for claim in claims where try view.document(claim) != nil { throw ServiceError.guestSpent }
       try changes.replace(id, by: document.value)
-      for claim in claims { try changes.replace(claim, by: Self.claim(by: document.id)) }
+      for guest in document.adopting { _ = try changes.claim(guest, for: document.id) }
       let revision = try view.local(local)?.revision ?? 0
       let credentials = Credentials(name: name.text, password: password)
       changes.write(LocalEdit(local, credentials.document(after: revision)))
@@ -211,6 +180,27 @@ extension StoreChanges {
   package func hasUser(_ id: AccountID, named text: String) throws -> Bool {
     guard let name = try? UserName(given: text) else { return false }
     return try UserDocument(view.document(AccountKeys.user(name.usualSpelling)))?.id == id
+  }
+
+  /// Claims a guest for a user. After an undo a guest can be claimed again, and each claim is another one.
+  /// - Returns: false if the user has the guest already.
+  /// - Throws: `guestSpent` when another user has adopted the guest, or it was erased.
+  fileprivate mutating func claim(_ guest: AccountID, for user: AccountID) throws -> Bool {
+    guard try AccountStore.claim(of: guest, by: user, in: view) == nil else { return false }
+    let (id, claim) = (AccountKeys.guest(guest), AccountID.random())
+    guard try view.document(id) == nil else { throw ServiceError.guestSpent }
+    try replace(
+      id, by: ["type": "guest", "user": .string(user.text), "claim": .string(claim.text)])
+    return true
+  }
+
+  /// Removes the record that a user's adoption of a guest is in progress.
+  mutating func endAdoption(of guest: AccountID, by userID: DocumentID, id: AccountID) throws {
+    guard var user = try UserDocument(view.document(userID)), user.id == id,
+      let index = user.adopting.firstIndex(of: guest)
+    else { return }
+    user.adopting.remove(at: index)
+    try replace(userID, by: user.value)
   }
 
   /// Records a document's next state, whatever the present one is: the caller's rule has checked it. Nil writes an

@@ -28,7 +28,8 @@ package struct AdministratorFile: Sendable {
     if let bytes = try file.read(), let hash = try Self.shownHash(in: bytes) {
       return Password(hash: hash, fresh: nil)
     }
-    return try generate(isShown: false)
+    let (hash, fresh) = try generate(isShown: false)
+    return Password(hash: hash, fresh: fresh)
   }
 
   /// Whether the file can be read, but is no file of a password.
@@ -49,21 +50,17 @@ package struct AdministratorFile: Sendable {
   /// once.
   /// - Throws: `keys` when the file can't be written. The old password remains valid then, unless only syncing the
   ///   directory has failed.
-  package func reset() throws -> Secret {
-    let password = try generate(isShown: true)
-    guard let fresh = password.fresh else { throw Self.failed }
-    return fresh
-  }
+  package func reset() throws -> Secret { try generate(isShown: true).fresh }
 
   /// Records that a new password was shown.
   /// - Throws: `keys` when the file can't be written. The next start generates another password then.
   package func noteShown(_ password: Password) throws { try write(password.hash, isShown: true) }
 
-  private func generate(isShown: Bool) throws -> Password {
+  private func generate(isShown: Bool) throws -> (hash: PasswordHash, fresh: Secret) {
     let password = Self.random()
     guard let hash = PasswordHash(of: password, scrypt) else { throw Self.failed }
     try write(hash, isShown: isShown)
-    return Password(hash: hash, fresh: password)
+    return (hash, password)
   }
 
   private func write(_ hash: PasswordHash, isShown: Bool) throws {

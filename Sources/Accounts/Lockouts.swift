@@ -41,7 +41,7 @@ final class Lockouts: Sendable {
     case unknown
   }
 
-  fileprivate struct Count: Sendable {
+  private struct Count: Sendable {
     var failures = 0
     var inFlight = 0
     var lastFailure: ContinuousClock.Instant?
@@ -152,7 +152,9 @@ final class Lockouts: Sendable {
         }
       case .wrong(let mark):
         if attempt.isProven { state.proven[key] = nil }
-        count.note(attempt.password, mark)
+        count.wrong.removeAll { $0.password == attempt.password }
+        count.wrong.append((attempt.password, mark))
+        count.wrong = count.wrong.suffix(AccountSettings.rememberedWrongPasswords)
         count.failures += 1
         count.lastFailure = now
         if count.failures >= limit {
@@ -165,15 +167,6 @@ final class Lockouts: Sendable {
       state.counts[key] = count.isEmpty ? nil : count
       return count.lockedUntil.map { now < $0 } ?? false
     }
-  }
-}
-
-extension Lockouts.Count {
-  /// Remembers a wrong password as the newest.
-  fileprivate mutating func note(_ password: ProofKey, _ mark: UInt64) {
-    wrong.removeAll { $0.password == password }
-    wrong.append((password, mark))
-    if wrong.count > AccountSettings.rememberedWrongPasswords { wrong.removeFirst() }
   }
 }
 

@@ -8,7 +8,7 @@ import Stores
 package struct SweepState: Sendable, Equatable {
   static let id = LocalID(receipt: "sweep")
 
-  var clock: SweepClock
+  package var clock: SweepClock
   /// When the last round began; nil before the first.
   package var begun: Timestamp?
   /// The key of the store that the present round has reached; nil when no round is in progress.
@@ -39,20 +39,6 @@ package struct SweepState: Sendable, Equatable {
     if let position { object.append("position", .string(position)) }
     return JSONValue.object(object).bytes
   }
-
-  /// Moves the clock on to the wall clock's time, but at most by twice the time that the server has run.
-  /// - Parameter seconds: how long the server has run since the last call.
-  package mutating func advance(to now: Timestamp, afterRunning seconds: Int64) {
-    clock.advance(to: now, afterRunning: seconds)
-  }
-
-  /// Whether at least so many seconds have passed since something was last used or changed.
-  package func isOver(_ moment: Timestamp, for seconds: Int64, at now: Timestamp) -> Bool {
-    clock.isOver(moment, for: seconds, at: now)
-  }
-
-  /// The time with which expiry times are compared: the earlier of the sweep's clock and the wall clock.
-  package func moment(at now: Timestamp) -> Timestamp { min(clock.time, now) }
 }
 
 /// The clock by which the sweep decides what no one can use any more.
@@ -61,7 +47,7 @@ package struct SweepState: Sendable, Equatable {
 /// wrong removes nothing before the operator has had days to notice. When it is more than ``longestGap`` behind (the
 /// wall clock was never right before, or the server was off for long), it is set to the wall clock's time, and
 /// everything counts as used at that time.
-struct SweepClock: Sendable, Equatable {
+package struct SweepClock: Sendable, Equatable {
   /// How many times faster than the server's uptime it may run.
   static let maximumSpeed: Int64 = 2
   /// How far it may be behind the wall clock, in seconds: 30 days.
@@ -73,12 +59,10 @@ struct SweepClock: Sendable, Equatable {
 
   init(at now: Timestamp) { (time, since) = (now, now) }
 
-  init(time: Timestamp, since: Timestamp) { (self.time, self.since) = (time, since) }
-
   /// Moves the clock on.
   /// - Parameter now: the wall clock's time.
   /// - Parameter seconds: how long the server has run since the last call, by a monotonic clock.
-  mutating func advance(to now: Timestamp, afterRunning seconds: Int64) {
+  package mutating func advance(to now: Timestamp, afterRunning seconds: Int64) {
     guard time < now else { return }
     if time.adding(seconds: Self.longestGap) < now {
       self = SweepClock(at: now)
@@ -90,9 +74,12 @@ struct SweepClock: Sendable, Equatable {
 
   /// Whether at least so many seconds have passed since something was last used.
   /// - Parameter now: the wall clock's time.
-  func isOver(_ used: Timestamp, for seconds: Int64, at now: Timestamp) -> Bool {
-    end(of: used, for: seconds) <= min(time, now)
+  package func isOver(_ used: Timestamp, for seconds: Int64, at now: Timestamp) -> Bool {
+    end(of: used, for: seconds) <= moment(at: now)
   }
+
+  /// The time with which expiry times are compared: the earlier of this clock and the wall clock.
+  package func moment(at now: Timestamp) -> Timestamp { min(time, now) }
 
   /// When so many seconds will have passed since something was last used.
   func end(of used: Timestamp, for seconds: Int64) -> Timestamp {

@@ -80,23 +80,16 @@ extension AdoptionReceipt {
     bookmarks = value?["adopted"]?.int ?? 0
     // When the receipt can't be read, everything counts as waiting: adopting a known revision again changes
     // nothing.
-    guard let value, value["waiting"]?.bool != true else {
-      waiting = nil
-      if let value { readUndo(value) }
-      return
-    }
-    waiting = Set(value["waiting"]?.array?.compactMap(Reference.init) ?? [])
-    readUndo(value)
-  }
-
-  private mutating func readUndo(_ value: JSONValue) {
-    time = value["time"]?.int.map { Timestamp(milliseconds: Int64($0)) }
-    isUndone = value["undone"]?.bool ?? false
-    claim = value["claim"]?.string ?? ""
-    isAgain = value["again"]?.bool ?? false
-    came = (value["came"]?.array ?? []).compactMap(Came.init)
-    listed = (value["listed"]?.array ?? []).compactMap { $0.string.flatMap { HotelID($0) } }
-    members = value["members"]?.bytes
+    let isWaiting = value.map { $0["waiting"]?.bool == true } ?? true
+    waiting =
+      isWaiting ? nil : Set(value?["waiting"]?.array?.compactMap(Reference.init) ?? [])
+    time = value?["time"]?.int.map { Timestamp(milliseconds: Int64($0)) }
+    isUndone = value?["undone"]?.bool ?? false
+    claim = value?["claim"]?.string ?? ""
+    isAgain = value?["again"]?.bool ?? false
+    came = (value?["came"]?.array ?? []).compactMap(Came.init)
+    listed = (value?["listed"]?.array ?? []).compactMap { $0.string.flatMap { HotelID($0) } }
+    members = value?["members"]?.bytes
   }
 
   /// The receipt's JSON.

@@ -11,7 +11,18 @@ extension ListService {
     answer: Answering<Void>? = nil
   ) async throws {
     try await stores.update(.system, as: context, answer: answer) { changes in
-      try changes.blockInviter(of: invitation, by: account)
+      let invitation = try changes.invitation(invitation, of: account)
+      let prefix = LocalID.receiptPrefix + ListKeys.blocked(by: account)
+      guard try changes.view.localUsage(of: prefix).count < ListLimits.blockedInviters else {
+        throw ServiceError(
+          .quotaExceeded, "At most \(ListLimits.blockedInviters) people can be blocked")
+      }
+      let (inviter, view) = (invitation.inviter, changes.view)
+      guard let member = try ListDirectory.member(inviter, of: invitation.list, in: view),
+        let user = try UserReference.to(inviter, named: member.username, in: view)
+      else { throw ServiceError.noInvitation }
+      changes.note(ListKeys.block(of: inviter, by: account), ["user": .string(user.text)])
+      try changes.setInvitations(of: inviter, to: account, hidden: true)
     }
   }
 
@@ -25,7 +36,10 @@ extension ListService {
       throw ServiceError.notBlocked
     }
     try await stores.update(.system, as: context, answer: answer) { changes in
-      try changes.unblock(inviter, by: account)
+      let block = ListKeys.block(of: inviter, by: account)
+      guard try changes.view.local(block) != nil else { throw ServiceError.notBlocked }
+      changes.write(LocalEdit(block, nil))
+      try changes.setInvitations(of: inviter, to: account, hidden: false)
     }
   }
 
@@ -42,36 +56,6 @@ extension ListService {
       }
     }
     return (names ?? []).sorted { $0.username.precedesBytes(of: $1.username) }
-  }
-}
-
-/// The rules for blocking, within an update of the system store.
-extension StoreChanges {
-  /// Hides all invitations of an inviter from an account.
-  /// - Throws: `missing` for an invitation that is not open; `quotaExceeded`.
-  fileprivate mutating func blockInviter(of id: AccountID, by account: AccountID) throws {
-    let invitation = try invitation(id, of: account)
-    let prefix = LocalID.receiptPrefix + ListKeys.blocked(by: account)
-    guard try view.localUsage(of: prefix).count < ListLimits.blockedInviters else {
-      throw ServiceError(
-        .quotaExceeded, "At most \(ListLimits.blockedInviters) people can be blocked")
-    }
-    guard
-      let member = try ListDirectory.member(invitation.inviter, of: invitation.list, in: view),
-      let user = try UserReference.to(invitation.inviter, named: member.username, in: view)
-    else { throw ServiceError.noInvitation }
-    let block = ListKeys.block(of: invitation.inviter, by: account)
-    note(block, ["user": .string(user.text)])
-    try setInvitations(of: invitation.inviter, to: account, hidden: true)
-  }
-
-  /// Shows the invitations of an inviter to an account again.
-  /// - Throws: `missing` for an account that is not blocked.
-  fileprivate mutating func unblock(_ inviter: AccountID, by account: AccountID) throws {
-    let block = ListKeys.block(of: inviter, by: account)
-    guard try view.local(block) != nil else { throw ServiceError.notBlocked }
-    write(LocalEdit(block, nil))
-    try setInvitations(of: inviter, to: account, hidden: false)
   }
 }
 

@@ -27,7 +27,7 @@ struct SweepTests {
     func pass(days: Int64) {
       for _ in 0..<days {
         fixture.clock.advance(seconds: SweepTests.day)
-        state.advance(to: fixture.clock.now, afterRunning: SweepTests.day)
+        state.clock.advance(to: fixture.clock.now, afterRunning: SweepTests.day)
       }
     }
 
@@ -173,10 +173,10 @@ struct SweepTests {
     sweeping.pass(days: 5)
     for step in [29, 3_650] {
       sweeping.fixture.clock.step(seconds: Int64(step) * Self.day)
-      sweeping.state.advance(to: sweeping.fixture.clock.now, afterRunning: Self.day)
+      sweeping.state.clock.advance(to: sweeping.fixture.clock.now, afterRunning: Self.day)
       #expect(try await sweeping.sweep() == 0)
       sweeping.fixture.clock.step(seconds: -Int64(step) * Self.day)
-      sweeping.state.advance(to: sweeping.fixture.clock.now, afterRunning: Self.day)
+      sweeping.state.clock.advance(to: sweeping.fixture.clock.now, afterRunning: Self.day)
       #expect(try await sweeping.sweep() == 0)
     }
     #expect(

@@ -156,8 +156,8 @@ struct Sweeper: Sendable {
       }
       let (now, seconds) = (now(), tombstoneSeconds)
       remains.add(
-        try await hotels.maintain(name, at: state.moment(at: now)) { deleted in
-          state.isOver(deleted, for: seconds, at: now)
+        try await hotels.maintain(name, at: state.clock.moment(at: now)) { deleted in
+          state.clock.isOver(deleted, for: seconds, at: now)
         })
       if case .guest(let id) = name { rests[id] = rest }
     } catch {
@@ -223,7 +223,7 @@ struct SweepProgress: Sendable {
   mutating func advance(to now: Timestamp, _ uptime: ContinuousClock.Instant) {
     let seconds = max(0, (uptime - advanced).components.seconds)
     advanced += .seconds(seconds)
-    state.advance(to: now, afterRunning: seconds)
+    state.clock.advance(to: now, afterRunning: seconds)
   }
 
   /// Whether a round has to begin or to continue. A wall clock that was set back before the last begin causes a new
