@@ -10,16 +10,19 @@ extension ReplicationPeer {
   /// - Returns: the start time of its instance.
   /// - Throws: ``ReplicationFailure`` with CouchDB's words.
   func open(creating creation: String? = nil) async throws -> String {
+    var refusal: ReplicationFailure?
     if let creation {
       let made = try await send(.PUT, creation, attempts: attemptsToOpen)
       if [401, 403].contains(made.status) { throw await refused(made, "") }
+      // A database that is there is used, whatever its server says of the request.
+      if made.status >= 400 { refusal = await refused(made, "creation") }
     }
     let answer = try await send(.GET, upTo: PeerAnswer.shortBytes, attempts: attemptsToOpen)
     if [401, 403].contains(answer.status) { throw await refused(answer, "") }
     let info = try? await computing { try await answer.json() }
     guard answer.status == 200, let info, info["update_seq"] != nil,
       let time = info["instance_start_time"]?.short
-    else { throw ReplicationFailure.notFound(name) }
+    else { throw refusal ?? ReplicationFailure.notFound(name) }
     return String(decoding: time.minified, as: UTF8.self)
   }
 

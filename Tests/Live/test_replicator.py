@@ -119,6 +119,9 @@ def test_documents_are_chosen_by_id_and_selector(pair):
     answer = replicate(here, source.name, by_selector, create_target=True, create_target_params={"q": "2", "n": 1},
                        selector={"n": {"$lt": 5}})
     assert answer.json()["history"][0]["docs_written"] == 5
+    # What keeps a target from being created is named.
+    answer = replicate(here, source.name, by_id + "p", create_target=True, create_target_params={"partitioned": True}).json()
+    assert answer["error"] == "bad_answer" and "creation: status 501, not_implemented" in answer["reason"]
     source.call("PUT", "/_design/d", json={"language": "query"})
     answer = replicate(here, source.name, by_selector, filter="_design").json()
     assert (answer["history"][0]["docs_written"], answer["source_last_seq"]) == (1, source.changes()["last_seq"])
