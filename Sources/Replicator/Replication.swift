@@ -23,7 +23,7 @@ struct Replication: Sendable {
     var pending: Int?
   }
 
-  /// The error of a run that makes room for another one: a continuous one, or a person's.
+  /// The error of a run that makes room for another one: a continuous one, or a person's. It begins again.
   struct Displaced: Error {}
 
   /// How many batches are copied at a time.
@@ -200,6 +200,8 @@ struct Replication: Sendable {
   struct Run: Sendable {
     /// The id of the checkpoints.
     let id: String
+    /// The code of the source's filter; nil without one.
+    let code: String?
     let session: ReplicationSession
     let sourceTime: String
     let targetTime: String
@@ -269,15 +271,12 @@ struct Replication: Sendable {
   private func begin() async throws -> Run {
     let sourceTime = try await source.open()
     let targetTime = try await target.open(creating: request.createsTarget ? request.creation : nil)
+    let code = try await filterCode()
     var (logs, common) = ((ReplicationLog(), ReplicationLog()), (JSONValue(0), [JSONObject]()))
     var id = id
     if request.usesCheckpoints {
       // As in CouchDB, checkpoints say nothing about what a changed filter lets through.
-      if case .named(let parameters) = request.filter,
-        let code = try await source.code(ofFilter: parameters["filter"] ?? "")
-      {
-        id = Hex.digest(of: id + " " + code, digits: 32)
-      }
+      if let code { id = Hex.digest(of: id + " " + code, digits: 32) }
       logs = (try await source.log(id), try await target.log(id))
       common = ReplicationLog.common(source: logs.0, target: logs.1)
     }
@@ -292,14 +291,22 @@ struct Replication: Sendable {
     var answer: JSONObject = ["no_changes": true]
     for (name, value) in logs.0.body.members { answer.append(name, value) }
     return Run(
-      id: id, session: session, sourceTime: sourceTime, targetTime: targetTime, sourceLog: logs.0,
-      targetLog: logs.1, progress: progress, answer: answer)
+      id: id, code: code, session: session, sourceTime: sourceTime, targetTime: targetTime,
+      sourceLog: logs.0, targetLog: logs.1, progress: progress, answer: answer)
+  }
+
+  /// The code of the source's filter; nil without one.
+  private func filterCode() async throws -> String? {
+    guard case .named(let parameters) = request.filter else { return nil }
+    return try await source.code(ofFilter: parameters["filter"] ?? "")
   }
 
   /// Notes on both ends how far the run has come, first at the source.
-  /// - Throws: ``ReplicationFailure`` also if one of the databases is another one than at the beginning.
+  /// - Throws: ``ReplicationFailure`` also if one of the databases is another one than at the beginning; ``Displaced`` if
+  ///   the filter is another one, so that the next run reads what the former one had left out.
   private func checkpoint(_ run: inout Run) async throws {
     run.noteCheckpoint()
+    if request.isContinuous, try await filterCode() != run.code { throw Displaced() }
     guard request.usesCheckpoints else {
       run.answer = ["use_checkpoints": false]
       return

@@ -26,14 +26,19 @@ extension ReplicationPeer {
     return String(decoding: time.minified, as: UTF8.self)
   }
 
-  /// The code of a filter, `design/name`; nil if it has none, or none that can be read.
-  /// - Throws: ``ReplicationFailure``.
+  /// The code of a filter, `design/name`; nil for one of the server's own, such as `_view`.
+  /// - Throws: ``ReplicationFailure``, as in CouchDB also for one that can't be read.
   func code(ofFilter filter: String) async throws -> String? {
     let parts = filter.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1)
       .map { String(Substring($0)) }
     guard parts.count == 2 else { return nil }
     let design = try await send(.GET, "_design/" + PathSegment.encode(parts[0]))
-    return try await computing { try? await design.json()["filters"]?[parts[1]]?.string }
+    let code = try await computing { try? await design.json()["filters"]?[parts[1]]?.string }
+    guard design.status == 200, let code else {
+      throw ReplicationFailure(
+        "not_found", "\(name): filter \(filter) can't be read: " + (await design.described()))
+    }
+    return code
   }
 
   /// Makes sure that all that was written is on the disk of the peer.

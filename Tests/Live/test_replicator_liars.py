@@ -1,11 +1,13 @@
 """A source that lies does no harm: nothing wrong is stored, nothing grows, and the run ends."""
 import json
+import threading
 import urllib.parse
 
 import pytest
 
 from couch import Administrator
 from lying_peer import LyingPeer
+from waiting import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +48,21 @@ def test_filter_is_run_by_the_source(here):
     What a former function has let through says nothing about another one: it has checkpoints of its own."""
     peer, target = LyingPeer(), here.create()
     truth, logs = peer.answer, []
-    for code in ("function () {}", "function () {}", "function () { return true }"):
-        peer.answer = lambda request: peer.send(request, {"filters": {"mine": code}}) \
+
+    def replicate(design, status=200):
+        peer.answer = lambda request: peer.send(request, design, status) \
             if request.path == "/db/_design/app" else truth(request)
-        answer = here.call("POST", "/_replicate", json={
+        return here.call("POST", "/_replicate", json={
             "source": peer.url, "target": target.name, "filter": "app/mine",
             "query_params": {"who": "a&b", "n": 1, "since": "x", "o#&since=9": "c"}})
+
+    for design, status in (({"error": "not_found", "reason": "missing"}, 404), ({"filters": {"mine": 7}}, 200)):
+        answer = replicate(design, status)
+        assert (answer.status_code, answer.json()["error"]) == (404, "not_found"), answer.text
+        assert f"filter app/mine can't be read: status {status}" in answer.json()["reason"]
+    assert not any("/_changes" in url for _, url in peer.asked)
+    for code in ("function () {}", "function () {}", "function () { return true }"):
+        answer = replicate({"filters": {"mine": code}})
         assert answer.status_code == 200, answer.text
         logs.append({url for _, url in peer.asked if "/_local/" in url} - set().union(*logs))
     assert [len(new) for new in logs] == [1, 0, 1]
@@ -59,6 +70,30 @@ def test_filter_is_run_by_the_source(here):
     asked = [dict(urllib.parse.parse_qsl(url.partition("?")[2])) for _, url in peer.asked if "/_changes?" in url]
     assert asked and {(q["filter"], q["who"], q["n"], q["o#&since=9"], q["since"]) for q in asked} <= {
         ("app/mine", "a&b", "1", "c", since) for since in ("0", "2-x")}
+    peer.close()
+
+
+def test_filter_that_changes_is_noticed_while_it_runs(here):
+    """At the next checkpoint a continuous replication begins again, with checkpoints of the new function."""
+    peer, target, changed = LyingPeer(), here.create(), threading.Event()
+    truth = peer.answer
+
+    def answer(request):
+        if request.path == "/db/_design/app":
+            return peer.send(request, {"filters": {"mine": "new" if changed.is_set() else "former"}})
+        if "feed=longpoll" in request.path:
+            changed.wait(PATIENCE)
+        return truth(request)
+
+    peer.answer = answer
+    body = {"source": peer.url, "target": target.name, "filter": "app/mine",
+            "continuous": True, "checkpoint_interval": 100}
+    begun = here.call("POST", "/_replicate", json=body)
+    assert begun.status_code == 202, begun.text
+    wait_until(lambda: any("feed=longpoll" in url for _, url in peer.asked))
+    changed.set()
+    wait_until(lambda: len({url for _, url in peer.asked if "/_local/" in url}) == 2)
+    assert here.call("POST", "/_replicate", json={**body, "cancel": True}).status_code == 200
     peer.close()
 
 

@@ -149,12 +149,13 @@ struct CouchReplicatorController: Sendable {
 }
 
 extension Result<JSONObject, ReplicationReply.Failure> {
-  /// As in CouchDB, a failed replication is 500, unless an end does not let it in.
+  /// As in CouchDB, a failed replication is 500, unless an end does not let it in, or has no such filter.
   fileprivate var status: HTTPResponse.Status {
     guard case .failure(let failure) = self else { return .ok }
     return switch failure.error {
     case "unauthorized": .unauthorized
     case "forbidden": .forbidden
+    case "not_found": .notFound
     default: .internalServerError
     }
   }
