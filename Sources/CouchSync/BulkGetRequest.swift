@@ -55,7 +55,7 @@ package struct BulkGetRequest: Sendable {
       for node in list.elements {
         if let revision = try Self.revision(node, of: id).revision { revisions.insert(revision) }
       }
-      return revisions.isEmpty ? nil : WantedAttachments(since: revisions)
+      return list.count == 0 ? nil : WantedAttachments(since: revisions)
     }
   }
 

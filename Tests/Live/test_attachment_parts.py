@@ -229,6 +229,11 @@ def test_bulk_get_has_attachments_for_each_element(database):
     database.call("PUT", "/b", json={"n": 1})
     since = {"id": "a", "rev": "2-b", "atts_since": ["1-a"]}
     asked = {"docs": [{"id": "a", "rev": "2-b"}, since, {"id": "b"}, {"id": "a", "rev": "9-x"}, {**since, "atts_since": "1-a"}]}
+    # A revision that can't be stored is none that the client has; no revisions say nothing.
+    for known, wanted in (("0-a", {"f", "g"}), (None, set())):
+        entry = {**since, "atts_since": [known] if known else []}
+        found = database.call("POST", "/_bulk_get", json={"docs": [entry]}).json()["results"][0]["docs"][0]["ok"]
+        assert {name for name, stub in found["_attachments"].items() if "data" in stub} == wanted
     for query, first in [("", set()), ("?attachments=true", {"f", "g"})]:
         results = database.call("POST", "/_bulk_get" + query, json=asked).json()["results"]
         named = [row["docs"][0].get("ok", {}).get("_attachments", {}) for row in results]
