@@ -149,13 +149,13 @@ package struct LeavesBelow: Sendable {
     for index in nodes.indices where nodes[index].isLeaf { leaves[ranges[index].first] = index }
   }
 
-  /// The indices of the leaves that descend from the node at an index, winner first; the index itself when
+  /// The indices of the leaves that descend from the node at an index, the lowest revision id first; the index itself when
   /// the node is a leaf.
   package func leafIndices(below index: Int) -> [Int] {
     guard ranges.indices.contains(index) else { return [] }
     let (first, count) = ranges[index]
     return leaves[first..<first + count].sorted {
-      RevisionTree.wins(tree.nodes[$0], tree.nodes[$1])
+      tree.nodes[$0].revision < tree.nodes[$1].revision
     }
   }
 }

@@ -17,7 +17,9 @@ import Testing
       let leaves = tree.leaves.filter { tree.history(of: $0.revision).contains(revision) }
       #expect(tree.leaves(below: revision) == leaves)
       guard let index = indices[revision] else { continue }
-      #expect(below.leafIndices(below: index).map { tree.nodes[$0] } == leaves)
+      #expect(
+        below.leafIndices(below: index).map { tree.nodes[$0] }
+          == leaves.sorted { $0.revision < $1.revision })
     }
     #expect(tree.indices(of: [unknown]).isEmpty)
     #expect(tree.indices(of: [asked[0]]) == [asked[0]: 0])
