@@ -174,7 +174,11 @@ package final class Health: Sendable {
   /// CouchDB's answer. A server whose reads go on counts as up.
   private static func up(_ failure: ServiceError?, _ failureID: String) -> OperationAnswer {
     guard let failure, !leavesReads(failure) else {
-      return json(headers: Response.couchFields) { $0.member("status", "ok") }
+      return json(headers: Response.couchFields) {
+        $0.member("status", "ok")
+        // The nodes from which a new one of CouchDB gets its databases.
+        $0.member("seeds", raw: Array("{}".utf8))
+      }
     }
     let problem = ErrorTable.problem(for: failure, in: .couch)
     var fields = problem.fields(in: .couch)
