@@ -164,23 +164,26 @@ extension DocumentRange {
 }
 
 extension AllDocumentsQuery.Scope {
+  /// What its ids, and no others, begin with; nil for any.
+  private var prefix: String? {
+    switch self {
+    case .everything: nil
+    case .designs: "_design/"
+    case .locals: LocalID.clientPrefix
+    }
+  }
+
   /// The part of a range that belongs to the scope; nil for none.
   func part(of range: DocumentRange?) -> DocumentRange? {
-    switch self {
-    case .everything: range
-    // No other ids have these prefixes, and `0` is the byte after `/`.
-    case .designs: range?.among("_design/", before: "_design0")
-    case .locals: range?.among(LocalID.clientPrefix, before: "_local0")
-    }
+    guard let prefix else { return range }
+    // `0` is the byte after `/`.
+    return range?.among(prefix, before: prefix.dropLast() + "0")
   }
 
   /// Whether a requested key has a row, if only `not_found`. As in CouchDB an id of another kind has none.
   func hasRow(for key: JSONNode) -> Bool {
-    switch self {
-    case .everything: true
-    case .designs: key.string.map { DocumentID(stored: $0).isDesign } ?? false
-    case .locals: key.string?.utf8.starts(with: LocalID.clientPrefix.utf8) ?? false
-    }
+    guard let prefix else { return true }
+    return key.string?.utf8.starts(with: prefix.utf8) ?? false
   }
 }
 

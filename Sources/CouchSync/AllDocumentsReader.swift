@@ -117,19 +117,16 @@ struct AllDocumentsReader: AnswerReader {
   /// Writes the members of a row for a key.
   /// - Returns: whether there is such a document.
   private mutating func append(key: JSONNode, _ view: any StoreView) throws -> Bool {
+    // As in CouchDB, `_all_docs` finds local documents by their keys, but lists none.
     if let name = key.string {
-      switch query.scope {
-      case .locals:
-        if let id = try? LocalID(client: name), let document = try view.local(id) {
+      if let id = try? LocalID(client: name) {
+        if let document = try view.local(id) {
           append(id, document)
           return true
         }
-      case .everything, .designs:
-        let id = DocumentID(stored: name)
-        if query.scope == .everything || id.isDesign, let document = try view.document(id) {
-          try append(document, view)
-          return true
-        }
+      } else if let document = try view.document(DocumentID(stored: name)) {
+        try append(document, view)
+        return true
       }
     }
     text.writer.name("key")

@@ -32,7 +32,7 @@ struct AllDocumentsScopeTests {
     #expect(ids(try await designs(couch, ("startkey", #""a""#))) == "")
     #expect(ids(try await designs(couch, ("endkey", #""A""#))) == "")
     #expect(ids(try await designs(couch, ("key", #""_design/b""#))) == "_design/b")
-    let keys = try await designs(couch, ("keys", #"["z",1,"_design/x","_design/a"]"#))
+    let keys = try await designs(couch, ("keys", #"["z",1,"_local/x","_design/x","_design/a"]"#))
     #expect(keys["rows"]?.array?.map { $0["key"] } == ["_design/x", "_design/a"])
     #expect(keys["rows"]?.array?.first?["error"] == "not_found")
     #expect(ids(keys) == "_design/a")

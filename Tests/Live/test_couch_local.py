@@ -121,6 +121,9 @@ def test_local_documents_are_listed(database):
         "POST", "/_local_docs", json={"keys": ["_local/é", "_local/none"], "include_docs": True})
     rows = posted.json()["rows"]
     assert rows[0]["doc"]["n"] == "é" and rows[1]["error"] == "not_found"
+    # As in CouchDB, `_all_docs` finds them by their keys, too, and lists none.
+    keyed = database.call("POST", "/_all_docs", json={"keys": ["_local/é", "_local/none"], "include_docs": True}).json()
+    assert keyed["rows"] == rows and database.call("GET", "/_all_docs").json()["rows"] == []
     queries = [{"keys": ["_local/é", "_local/none"]}, {"limit": 2, "skip": 1}]
     results = database.call("POST", "/_local_docs/queries", json={"queries": queries}).json()["results"]
     assert [[row.get("id") for row in one["rows"]] for one in results] == [["_local/é", None], names[1:3]]
