@@ -246,6 +246,8 @@ def test_what_a_reader_of_a_list_sends_is_rejected_for_want_of_a_right(account, 
     assert (found["state"], found["cause"]) == ("rejected", "no_right") and "read this list" in found["reason"]
     item, = items(reader, "rejected", "&list=" + list_id)["items"]
     assert item["name"] == "P" and item["error"] == "forbidden" and not item["canRetry"]
+    # The right may have been given since.
+    assert found["reason"].endswith(f". That was at {item['time']}: send it again from the device if it has changed")
 
 
 @pytest.mark.parametrize("way", ["lite", "put", "bulk"])
