@@ -64,19 +64,14 @@ struct AllDocumentsReader: AnswerReader {
 
   private mutating func begin(_ view: any StoreView) throws {
     let info = try view.info()
+    let total = total(in: info)
+    let offset = before.count.addingReportingOverflow(query.skip).partialValue
+    // When `skip` leaves out all rows, nothing needs to be read.
+    if let total, query.skip >= total { range = nil }
     text.writer.beginObject()
-    text.writer.name("total_rows")
-    if let total = total(in: info) {
-      text.writer.int(total)
-      text.writer.name("offset")
-      let offset = before.count.addingReportingOverflow(query.skip).partialValue
-      if query.keys == nil { text.writer.int(min(total, offset)) } else { text.writer.null() }
-      // When `skip` leaves out all rows, nothing needs to be read.
-      if query.skip >= total { range = nil }
-    } else {
-      text.writer.null()
-      text.writer.name("offset")
-      text.writer.null()
+    let shown = query.keys == nil ? total.map { min($0, offset) } : nil
+    for (name, count) in [("total_rows", total), ("offset", shown)] {
+      text.writer.member(name, count.map { .number(JSONNumber($0)) } ?? .null)
     }
     if query.includesSequence {
       text.writer.member("update_seq", SinceToken.at(info.lastSequence, in: info, of: tag).text)

@@ -16,8 +16,7 @@ extension CouchDatabase {
     if case .named = store.name { try await dropHistory() }
     try await store.removeAbandonedAttachments()
     try await store.compact()
-    let value: JSONValue = ["ok": true]
-    return CouchAnswer(.accepted, value.bytes)
+    return CouchAnswer(.accepted, Array(#"{"ok":true}"#.utf8))
   }
 
   private func dropHistory() async throws {

@@ -102,8 +102,7 @@ extension CouchDatabase {
   package func deleteIndex(design: String, type: String, name: String) async throws -> CouchAnswer {
     guard type.equalsBytes(of: "json") else { throw ServiceError.missing }
     try await removeIndexes(of: IndexRequest.designID(design)) { $0.name.equalsBytes(of: name) }
-    let answer: JSONValue = ["ok": true]
-    return CouchAnswer(answer.bytes)
+    return CouchAnswer(Array(#"{"ok":true}"#.utf8))
   }
 
   /// `POST /{db}/_index/_bulk_delete`: removes all definitions from several design documents.
