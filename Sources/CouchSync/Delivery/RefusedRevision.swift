@@ -98,13 +98,10 @@ package struct RefusedRevision: Sendable {
 
   /// Why it is not there, and what happens to it.
   var explanation: String {
-    guard canRetry else {
-      guard canPass || lacksRight else { return reason }
-      // Nothing tells whether the reason still holds.
-      return reason
-        + ". That was at \(time.rfc3339): send it again from the device if it has changed"
-    }
-    guard canPass else { return reason }
+    guard canPass || (lacksRight && !canRetry) else { return reason }
+    // Nothing tells whether the reason still holds.
+    let words = ". That was at \(time.rfc3339): send it again from the device if it has changed"
+    guard canRetry else { return reason + words }
     guard retriesLeft > 0 else {
       return reason + ". It waits until you send it again, change it or drop it"
     }
