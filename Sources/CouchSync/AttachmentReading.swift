@@ -6,43 +6,49 @@ package import Stores
 /// Source: CouchDB, "GET /{db}/{docid}: attachments, atts_since".
 package struct WantedAttachments: Sendable, Hashable {
   /// The revisions that the client has. Attachments that are older than the newest of them stay stubs.
-  let since: Set<RevisionID>
+  private(set) var since: Set<RevisionID> = []
 
   /// All of them.
-  static let all = WantedAttachments(since: [])
+  static let all = WantedAttachments()
 
-  init(since: Set<RevisionID>) { self.since = since }
+  private init() {}
 
   /// Reads `attachments` and `atts_since`; nil when neither asks for bytes.
   /// - Throws: 400.
   init?(_ parameters: CouchParameters) throws {
     let list = try parameters.json("atts_since")
     guard parameters.isTrue("attachments") || list != nil else { return nil }
-    guard let list else {
-      self = .all
-      return
+    self = .all
+    guard let list else { return }
+    do { self = try WantedAttachments(since: list) } catch {
+      throw ServiceError.badRequest(error.reason)
     }
-    try self.init(since: list)
   }
 
-  /// Reads `atts_since`.
-  /// - Throws: 400 for anything else than a list of revisions, and for more than a branch has.
-  init(since list: JSONNode) throws(ServiceError) {
-    guard list.kind == .array, list.count <= HistoryLimits.standard.revisions else {
-      throw Self.malformed
+  /// Reads `atts_since`. A revision that can't be stored is none that the client has.
+  /// - Throws: ``Malformed`` for anything else than a list of revisions, and for more than a branch has.
+  init(since list: JSONNode) throws(Malformed) {
+    guard list.kind == .array else {
+      throw Malformed(node: list, reason: "att_since value must be array of revs.")
     }
-    var since: Set<RevisionID> = []
-    for element in list.elements {
-      guard let revision = element.string.flatMap({ try? RevisionID($0) }) else {
-        throw Self.malformed
+    let most = HistoryLimits.standard.revisions
+    guard list.count <= most else {
+      throw Malformed(node: nil, reason: "`atts_since` has at most \(most) revisions")
+    }
+    for node in list.elements {
+      guard let named = node.string.flatMap({ try? NamedRevision($0) }) else {
+        throw Malformed(node: node, reason: "Invalid rev format")
       }
-      since.insert(revision)
+      if let revision = named.revision { since.insert(revision) }
     }
-    self.since = since
   }
 
-  private static let malformed = ServiceError.badRequest(
-    "`atts_since` is a JSON array of at most \(HistoryLimits.standard.revisions) revisions")
+  /// What is wrong with `atts_since`.
+  struct Malformed: Error {
+    /// The wrong value; nil if there are too many.
+    let node: JSONNode?
+    let reason: String
+  }
 
   /// The newest ancestor that the client has; nil for none.
   func known(in history: [RevisionID]) -> RevisionID? {

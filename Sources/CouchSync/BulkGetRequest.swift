@@ -26,36 +26,21 @@ package struct BulkGetRequest: Sendable {
       }
       do { _ = try DocumentName(text) } catch { throw Fault(id: id, ServiceError(error)) }
       self.id = text
-      revision = try node["rev"].map { rev throws(Fault) in try Self.revision(rev, of: id) }
+      let rev = node["rev"]
+      revision = rev?.string.flatMap { try? NamedRevision($0) }
+      guard rev == nil || revision != nil else {
+        throw Fault(id: id, revision: rev, .badRequest("Invalid rev format"))
+      }
       self.node = node
     }
 
-    private static func revision(
-      _ node: JSONNode, of id: JSONNode?
-    ) throws(Fault) -> NamedRevision {
-      guard let text = node.string, let revision = try? NamedRevision(text) else {
-        throw Fault(id: id, revision: node, .badRequest("Invalid rev format"))
-      }
-      return revision
-    }
-
-    /// Reads `atts_since`, the revisions that the client has, at most as many as a branch has; nil if the request says
-    /// which attachments are wanted. It is read when the element is answered: a request may have millions of them.
+    /// Reads `atts_since`, the revisions that the client has; nil if the request says which attachments are wanted. It is
+    /// read when the element is answered: a request may have millions of them.
     func attachments() throws(Fault) -> WantedAttachments? {
-      guard let list = node["atts_since"] else { return nil }
-      let id = node["id"]
-      guard list.kind == .array else {
-        throw Fault(id: id, revision: list, .badRequest("att_since value must be array of revs."))
+      guard let list = node["atts_since"], list.kind != .array || list.count > 0 else { return nil }
+      do { return try WantedAttachments(since: list) } catch {
+        throw Fault(id: node["id"], revision: error.node, .badRequest(error.reason))
       }
-      let most = HistoryLimits.standard.revisions
-      guard list.count <= most else {
-        throw Fault(id: id, .badRequest("`atts_since` has at most \(most) revisions"))
-      }
-      var revisions: Set<RevisionID> = []
-      for node in list.elements {
-        if let revision = try Self.revision(node, of: id).revision { revisions.insert(revision) }
-      }
-      return list.count == 0 ? nil : WantedAttachments(since: revisions)
     }
   }
 

@@ -68,8 +68,11 @@ import Testing
     let answer = try await couch.get("a", ("atts_since", "[\"\(first)\",\"1-x\"]")).json
     #expect(answer["_attachments"]?["f"]?["stub"] == true)
     #expect(answer["_attachments"]?["g"]?["data"] == "aG8=")
-    let all = try await couch.get("a", ("attachments", "true")).json
-    #expect(all["_attachments"]?["f"]?["data"] == "aGk=")
+    // A revision that can't be stored is none that the client has.
+    for query in [("attachments", "true"), ("atts_since", #"["0-x"]"#)] {
+      let all = try await couch.get("a", query).json
+      #expect(all["_attachments"]?["f"]?["data"] == "aGk=")
+    }
     let tooMany = "[" + Array(repeating: #""1-a""#, count: 1_001).joined(separator: ",") + "]"
     for wrong in ["1-a", #"["x"]"#, tooMany] {
       #expect(await refusal { try await couch.get("a", ("atts_since", wrong)) }.hasPrefix("400"))
