@@ -20,6 +20,8 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
   private var isClosing = false
   /// The data of the client's close frame until that is answered; nil for none.
   private var closeData: ByteBuffer?
+  /// Complete when the server's close frame is sent, and all that precedes it; nil before there is one.
+  private var sentClose: EventLoopFuture<Void>?
   /// Whether the client sends nothing more.
   private var isInputClosed = false
 
@@ -34,8 +36,8 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     queue.noteArrival()
     let frame = unwrapInboundIn(data)
     guard !isClosing else {
-      // The answer to the server's close frame.
-      if frame.opcode == .connectionClose, closeData == nil { context.close(promise: nil) }
+      // The answer to the server's close frame, or one that was sent at the same time.
+      if frame.opcode == .connectionClose, closeData == nil { end(context.channel) }
       return
     }
     guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return fail(context) }
@@ -105,9 +107,9 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
   /// Closes the connection. The client's close frame is answered with its own code. Without one the server sends its own,
   /// and waits for the client's: Couchbase Lite 2.8 takes no notice of a connection that ends before it has answered.
   static func close(_ channel: any Channel, _ code: WebSocketErrorCode, _ reason: ByteBuffer) {
-    guard let handler = try? channel.pipeline.syncOperations.handler(type: WebSocketHandler.self),
-      !handler.isClosing || handler.closeData != nil
+    guard let handler = try? channel.pipeline.syncOperations.handler(type: WebSocketHandler.self)
     else { return channel.close(promise: nil) }
+    guard !handler.isClosing || handler.closeData != nil else { return handler.end(channel) }
     let isLast = handler.isInputClosed || handler.closeData != nil
     var data = handler.closeData ?? ByteBuffer()
     if handler.closeData == nil {
@@ -120,12 +122,16 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
     let sent = channel.eventLoop.makePromise(of: Void.self)
     channel.pipeline.syncOperations.writeAndFlush(NIOAny(frame), promise: sent)
-    guard !isLast else {
-      return sent.futureResult.whenComplete { _ in channel.close(promise: nil) }
-    }
+    handler.sentClose = sent.futureResult
+    guard !isLast else { return handler.end(channel) }
     // A read may have been postponed, and the answer is behind what comes first.
     channel.read()
     channel.eventLoop.scheduleTask(in: closing) { channel.close(promise: nil) }
+  }
+
+  /// Ends the connection, but not before the server's close frame is sent: the end would drop what waits.
+  private func end(_ channel: any Channel) {
+    sentClose?.whenComplete { _ in channel.close(promise: nil) }
   }
 
   func read(context: ChannelHandlerContext) {
@@ -144,7 +150,7 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     if let event = event as? ChannelEvent, event == .inputClosed {
       isInputClosed = true
       if isClosing, closeData == nil {
-        context.close(promise: nil)
+        end(context.channel)
       } else {
         awaitClosing(context)
       }

@@ -33,6 +33,34 @@ import Testing
     #expect(try channel.readOutbound(as: WebSocketFrame.self) == nil)
   }
 
+  /// Regression: a client that closed at the same time did not get what the server had written before.
+  @Test func connectionOfTwoCloseFramesEndsWhenTheServersIsSent() throws {
+    let channel = EmbeddedChannel()
+    let slow = SlowNetwork()
+    try channel.pipeline.syncOperations.addHandlers(slow, WebSocketHandler(WebSocketQueue(channel)))
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    channel.pipeline.syncOperations.write(NIOAny(frame(.binary, ByteBuffer())), promise: nil)
+    WebSocketHandler.close(channel, WebSocketErrorCode(codeNumber: 4_001), ByteBuffer())
+    try channel.writeInbound(frame(.connectionClose, ByteBuffer(bytes: [0x03, 0xE8])))
+    #expect(channel.isActive)
+    slow.isBusy = false
+    channel.flush()
+    #expect(!channel.isActive)
+    let sent = try (0..<3).map { _ in try channel.readOutbound(as: WebSocketFrame.self)?.opcode }
+    #expect(sent == [.binary, .connectionClose, nil])
+  }
+
+  /// Sends nothing while it is busy.
+  private final class SlowNetwork: ChannelOutboundHandler {
+    typealias OutboundIn = WebSocketFrame
+
+    var isBusy = true
+
+    func flush(context: ChannelHandlerContext) {
+      if !isBusy { context.flush() }
+    }
+  }
+
   private func frame(_ opcode: WebSocketOpcode, _ data: ByteBuffer) -> WebSocketFrame {
     WebSocketFrame(fin: true, opcode: opcode, maskKey: [0, 0, 0, 0], data: data)
   }
