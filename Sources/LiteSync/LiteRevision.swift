@@ -22,10 +22,7 @@ enum LiteRevision {
   /// kind, which other replicators may make, is replaced by a hash of it.
   static func digest(of revision: RevisionID) -> String {
     let text = revision.digest.text
-    let bytes = text.utf8
-    let isTaken =
-      bytes.count >= LiteVersion.treeDigits && bytes.count.isMultiple(of: 2)
-      && bytes.allSatisfy(LiteVersion.isDigit)
+    let isTaken = text.utf8.count.isMultiple(of: 2) && text.utf8.allSatisfy(LiteVersion.isDigit)
     return isTaken ? text : Hex.digest(of: text, digits: 32)
   }
 

@@ -6,7 +6,8 @@ import FoundationEssentials
 /// A revision that such a client makes has a digest that contains the version: 16 digits of the time and 32 of the maker.
 /// So the version needs no place of its own, replicates with the document, and other clients see lower-case hexadecimal
 /// digits as usual. A revision of any other origin is a version of the maker ``tree``: its generation and the first ten
-/// digits of its digest are the time. LiteCore uses the same form for the revisions of trees that it upgrades.
+/// digits of its digest, or zeros behind fewer, are the time. LiteCore uses the same form for the revisions of trees that it
+/// upgrades.
 struct LiteVersion: Hashable, Sendable {
   /// The maker of the versions that stand for revisions of trees, as LiteCore calls it.
   static let treeMaker = "Revision+Tree+Encoding"
@@ -38,8 +39,9 @@ struct LiteVersion: Hashable, Sendable {
         self = version
         return
       }
-      let first = LiteRevision.digest(of: revision).utf8.prefix(Self.treeDigits)
-      digits = UInt64(String(Substring(first)), radix: 16) ?? 0
+      let known = LiteRevision.digest(of: revision).utf8.prefix(Self.treeDigits)
+      let zeros = 4 * UInt64(Self.treeDigits - known.count)
+      digits = (UInt64(String(Substring(known)), radix: 16) ?? 0) << zeros
     }
     // Generations have more bits than the time leaves them, but no client reaches those.
     time = UInt64(revision.generation) << 40 | digits

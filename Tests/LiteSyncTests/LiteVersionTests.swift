@@ -52,6 +52,11 @@ import Testing
     let tree = try tree("1-a", "2-b")
     let text = LiteRevision.text(RevisionID(generation: 2, digest: "b"), in: .trees)
     #expect(text.utf8.count == 34)
+    // LiteCore's own tests have a short one. Under another name its device saw a conflict with it.
+    let short = RevisionID(generation: 2, digest: "f00d")
+    #expect(LiteRevision.text(short, in: .trees) == "2-f00d")
+    #expect(LiteRevision.text(short, in: .vectors) == "2f00d000000@\(Self.encoding)")
+    #expect(LiteRevision.text(RevisionID(generation: 2, digest: "F00D"), in: .trees) != "2-F00D")
     var names = LiteNames(tree)
     let found = [text, "2-b", "2-c"].map { names.find($0)?.description }
     #expect(found == ["2-b", "2-b", nil])
