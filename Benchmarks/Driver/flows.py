@@ -8,6 +8,7 @@ import statistics
 import time
 import urllib.parse
 
+import lite
 import observers
 import replicator
 from processes import BookmarkServer, Client
@@ -98,8 +99,9 @@ def many(site, count):
 
 
 def beside(run):
-    """Feeds, observers and replication, with the run's server and others."""
-    return feeds(run) + observers.observers(run) + replication(run) + replicator.replicator(run)
+    """Feeds, observers, devices and replication, with the run's server and others."""
+    return (feeds(run) + observers.observers(run) + lite.lite(run) + replication(run)
+            + replicator.replicator(run))
 
 
 def feeds(run):
@@ -133,14 +135,18 @@ def feeds(run):
 
 
 def feed(url, number, person):
-    """A waiting long poll for changes after now. Each person uses one address: feeds per address are limited."""
+    """A waiting long poll for changes after now."""
     parts = urllib.parse.urlsplit(url)
-    source = (f"127.1.{number // 250}.{number % 250 + 1}", 0)
-    connection = socket.create_connection((parts.hostname, parts.port), source_address=source)
+    connection = socket.create_connection((parts.hostname, parts.port), source_address=source(number))
     fields = "".join(f"{name}: {value}\r\n" for name, value in person["headers"].items())
     path = person["path"] + "/_changes?feed=longpoll&since=now&heartbeat=30000"
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: bench\r\n{fields}\r\n".encode())
     return connection
+
+
+def source(number):
+    """The address of a person: feeds per address are limited."""
+    return f"127.1.{number // 250}.{number % 250 + 1}", 0
 
 
 def wake(site, person, waiting):

@@ -39,9 +39,9 @@ class Refused(Exception):
 class WebSocket:
     """One connection, after its handshake."""
 
-    def __init__(self, url, path, protocols=TREES, headers=None, timeout=PATIENCE):
+    def __init__(self, url, path, protocols=TREES, headers=None, timeout=PATIENCE, source=None):
         parts = urllib.parse.urlsplit(url)
-        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=timeout)
+        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=timeout, source_address=source)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if parts.scheme == "https":
             unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
