@@ -92,8 +92,10 @@ extension LiteReply {
       return
     }
     self.init(
+      // What is left out has these values: BLIP Protocol, section 1.2.
       error: LiteError(
-        properties["Error-Domain"] ?? "", properties["Error-Code"].flatMap { Int($0) } ?? 0, ""))
+        properties["Error-Domain"] ?? "BLIP", properties["Error-Code"].flatMap { Int($0) } ?? 599,
+        ""))
   }
 }
 
