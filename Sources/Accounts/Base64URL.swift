@@ -18,10 +18,7 @@ package enum Base64URL {
   package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     guard text.allSatisfy(isDigit) else { return nil }
     let digits = text.map { $0 == minus ? plus : $0 == underscore ? slash : $0 }
-    var decoder = Base64.Decoder()
-    let whole = digits + repeatElement(padding, count: (4 - digits.count % 4) % 4)
-    guard let start = decoder.decode(whole[...]), let end = decoder.finish() else { return nil }
-    return start + end
+    return Base64.bytes(digits + repeatElement(padding, count: (4 - digits.count % 4) % 4))
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {

@@ -32,6 +32,13 @@ package enum Base64 {
     return String(decoding: output, as: UTF8.self)
   }
 
+  /// Decodes a text; nil for any other.
+  package static func bytes(_ text: [UInt8]) -> [UInt8]? {
+    var decoder = Decoder()
+    guard let start = decoder.decode(text[...]), let end = decoder.finish() else { return nil }
+    return start + end
+  }
+
   fileprivate static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || (0x09...0x0D).contains(byte)
   }

@@ -63,13 +63,11 @@ struct LiteDigest: Sendable, Hashable {
 
   /// Reads a digest; nil for any other text.
   init?(_ text: String) {
-    var decoder = Base64.Decoder()
     guard text.utf8.count == 33, text.utf8.starts(with: Self.prefix.utf8),
-      let first = decoder.decode(Array(text.utf8.dropFirst(Self.prefix.utf8.count))[...]),
-      let last = decoder.finish()
+      let bytes = Base64.bytes(Array(text.utf8.dropFirst(Self.prefix.utf8.count))),
+      bytes.count == 20
     else { return nil }
-    bytes = first + last
-    guard bytes.count == 20 else { return nil }
+    self.bytes = bytes
   }
 
   var text: String { Self.prefix + Base64.string(bytes) }

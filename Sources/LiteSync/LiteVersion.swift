@@ -1,5 +1,4 @@
 import Documents
-import FoundationEssentials
 
 /// A version of Couchbase Lite 4: a time and its maker, `18ea3c…@dGhlIG1ha2VyIG9mIGl0`.
 ///
@@ -59,7 +58,7 @@ struct LiteVersion: Hashable, Sendable {
   private init?(digest: String) {
     guard digest.utf8.count == 48, let bytes = Hex.bytes(digest.utf8) else { return nil }
     time = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    maker = Self.maker(of: Array(bytes.dropFirst(8)))
+    maker = String(Substring(Base64.string(Array(bytes.dropFirst(8))).utf8.prefix(22)))
     guard time > 0, !isTree, bytes.dropFirst(8).contains(where: { $0 != 0 }) else { return nil }
   }
 
@@ -70,7 +69,7 @@ struct LiteVersion: Hashable, Sendable {
 
   /// The digest of the revision that this version becomes.
   var digest: RevisionDigest {
-    var bytes = Self.bytes(of: maker) ?? []
+    var bytes = Base64.bytes(Array((maker + "==").utf8)) ?? []
     withUnsafeBytes(of: time.bigEndian) { bytes.insert(contentsOf: $0, at: 0) }
     return RevisionDigest(Hex.string(bytes))
   }
@@ -90,11 +89,6 @@ struct LiteVersion: Hashable, Sendable {
       digest: RevisionDigest(zeros + digits + Hex.digest(of: text, digits: 22)))
   }
 
-  private static func bytes(of maker: String) -> [UInt8]? {
-    guard let data = Data(base64Encoded: maker + "=="), data.count == 16 else { return nil }
-    return Array(data)
-  }
-
   /// Whether a text is Base64 of 16 bytes that are not all zero. Of the last character only the upper two bits are used.
   /// Checked by hand, because a client may send a thousand, and decoding costs ten times as much.
   private static func isMaker(_ text: Substring.UTF8View) -> Bool {
@@ -107,10 +101,6 @@ struct LiteVersion: Hashable, Sendable {
         default: false
         }
       }
-  }
-
-  private static func maker(of bytes: [UInt8]) -> String {
-    String(Substring(Data(bytes).base64EncodedString().utf8.prefix(22)))
   }
 
   static func isDigit(_ byte: UInt8) -> Bool {

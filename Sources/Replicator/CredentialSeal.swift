@@ -52,7 +52,7 @@ package struct CredentialSeal: Sendable {
     return try Self.changed(document) { name, end in
       guard let object = end.object, let text = object[Self.sealedMember] else { return end }
       let url = object["url"]?.string ?? ""
-      guard let bytes = Self.bytes(text.string ?? ""),
+      guard let bytes = Base64.bytes(Array((text.string ?? "").utf8)),
         let box = try? AES.GCM.SealedBox(combined: bytes),
         let plain = try? AES.GCM.open(box, using: key, authenticating: Array(url.utf8)),
         let secrets = try? JSONValue(parsing: Array(plain), limits: .document).object
@@ -89,14 +89,6 @@ package struct CredentialSeal: Sendable {
       return (member.name, ends.contains(member.name) ? try change(member.name, value) : value)
     }
     return try ParsedJSON(JSONValue.object(JSONObject(members)).bytes, limits: .stored).root
-  }
-
-  private static func bytes(_ text: String) -> [UInt8]? {
-    var decoder = Base64.Decoder()
-    guard let start = decoder.decode(Array(text.utf8)[...]), let end = decoder.finish() else {
-      return nil
-    }
-    return start + end
   }
 
   /// An end, divided into what may be shown and what not.

@@ -167,11 +167,10 @@ enum ImportedLine: Sendable {
   }
 
   private static func data(_ node: JSONNode) throws -> ImportedLine {
-    var decoder = Base64.Decoder()
     guard let text = node.string, text.utf8.count <= 2 * AttachmentLimits.pieceBytes,
-      let bytes = decoder.decode(Array(text.utf8)[...]), let last = decoder.finish()
+      let bytes = Base64.bytes(Array(text.utf8))
     else { throw Fault(reason: "data must be a part of an attachment in Base64") }
-    return .data(bytes + last)
+    return .data(bytes)
   }
 
   private static func note(
