@@ -88,8 +88,6 @@ package struct LiteError: Error, Sendable, Equatable {
     domain == "LiteCore" && code == 7 || ["HTTP", "BLIP"].contains(domain) && code < 500
   }
 
-  static let unknownProfile = LiteError("BLIP", 404, "There is no such operation")
-
   /// - Parameter status: the status of a code in HTTP.
   init(_ error: ServiceError, status: (ServiceError.Code) -> Int) {
     let code = status(error.code)

@@ -57,7 +57,7 @@ extension LiteSession {
   package mutating func finishLast(in store: some LiteStore) async throws {
     for (request, id, attachment) in uploads.unasked {
       if let (facts, isOwn) = try await known(attachment, in: id, store), isOwn {
-        uploads.note(facts, of: attachment, for: request)
+        uploads.note((facts, .stored(facts.key)), of: attachment.digest, for: request)
       }
     }
     _ = try await finishUploads(in: store)
@@ -94,7 +94,7 @@ extension LiteSession {
     var proof: AttachmentProof?
     if let (facts, isOwn) = try await known(attachment, in: next.push.id, store), next.mayProve {
       guard !isOwn else {
-        uploads.note(facts, of: attachment, for: next.request)
+        uploads.note((facts, .stored(facts.key)), of: attachment.digest, for: next.request)
         return nil
       }
       proof = try await AttachmentProof(of: facts, in: store)

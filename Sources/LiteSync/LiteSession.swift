@@ -194,7 +194,7 @@ package struct LiteSession: Sendable {
       lastToken = pull?.lastToken ?? lastToken
       pull = try await LitePull(request, in: form, ofVersion2: isOfVersion2, after: lastToken)
       return LiteReply()
-    default: throw LiteError.unknownProfile
+    default: throw LiteError("BLIP", 404, "There is no such operation")
     }
   }
 

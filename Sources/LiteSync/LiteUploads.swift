@@ -139,12 +139,8 @@ struct LiteUploads: Sendable {
     asked.values.contains { $0.request == request && $0.attachment.digest == digest }
   }
 
-  /// Notes that the store has the bytes of an attachment, which the document names already.
-  mutating func note(_ facts: AttachmentFacts, of attachment: LiteAttachment, for request: UInt64) {
-    note((facts, .stored(facts.key)), of: attachment.digest, for: request)
-  }
-
-  private mutating func note(_ content: LiteContent, of digest: LiteDigest, for request: UInt64) {
+  /// Notes the bytes of an attachment: new ones, or those that the store has.
+  mutating func note(_ content: LiteContent, of digest: LiteDigest, for request: UInt64) {
     guard let index = waiting.firstIndex(where: { $0.request == request }) else { return }
     waiting[index].found[digest] = content
     foundBytes += content.content.heldBytes

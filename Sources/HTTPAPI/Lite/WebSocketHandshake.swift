@@ -18,8 +18,9 @@ struct WebSocketHandshake: Sendable {
   /// - Throws: ``Problem`` 426 for a request that is no such one, and over HTTP/2, which has another form of it; 400 for one
   ///   with a body, whose bytes would be taken for frames.
   init(_ call: Call) throws(Problem) {
-    guard call.request.method == .get, Self.list(call[.upgrade]).contains("websocket"),
-      Self.list(call[.connection]).contains("upgrade"),
+    guard call.request.method == .get,
+      Self.list(call[.upgrade]?.lowercased()).contains("websocket"),
+      Self.list(call[.connection]?.lowercased()).contains("upgrade"),
       call[.secWebSocketVersion]?.trimmingSpaces == Self.version,
       let key = call[.secWebSocketKey]?.trimmingSpaces, Data(base64Encoded: key)?.count == 16
     else {
@@ -37,9 +38,7 @@ struct WebSocketHandshake: Sendable {
   }
 
   /// The names of protocols that a request offers.
-  static func protocols(_ call: Call) -> [String] {
-    (call[.secWebSocketProtocol] ?? "").split(separator: ",").map { $0.trimmingSpaces }
-  }
+  static func protocols(_ call: Call) -> [String] { list(call[.secWebSocketProtocol]) }
 
   /// The head of the answer.
   func fields(_ name: String) -> HTTPFields {
@@ -51,6 +50,6 @@ struct WebSocketHandshake: Sendable {
   }
 
   private static func list(_ field: String?) -> [String] {
-    (field ?? "").lowercased().split(separator: ",").map { $0.trimmingSpaces }
+    (field ?? "").split(separator: ",").map { $0.trimmingSpaces }
   }
 }
