@@ -91,6 +91,13 @@ def test_contract_has_no_aliases():
     assert not [token for token in tokens if isinstance(token, (yaml.AnchorToken, yaml.AliasToken))]
 
 
+def test_schemas_that_are_enumerations_share_no_value():
+    """Each value becomes a constant of the package in Go, without the schema's name."""
+    schemas = yaml.load(CONTRACT.read_text(), Loader=yaml.CSafeLoader)["components"]["schemas"]
+    values = [value for schema in schemas.values() for value in schema.get("enum", [])]
+    assert len(values) > 10 and len(values) == len(set(values)), sorted(values)
+
+
 @pytest.mark.parametrize("language", first(2, LANGUAGES))
 def test_hotel_has_its_members_and_room_for_others(clients, language):
     hotel, _, name, others = LANGUAGES[language]
