@@ -74,6 +74,7 @@ import Testing
         #expect(refused["reason"]?.hasPrefix("Line \(index + 1): ") == true)
         let short = try await api.read(Array(export[..<index]), bert)
         #expect(short.status == 422)
+        #expect(short["reason"]?.hasPrefix("Line \(index + 1): it is missing") == true)
       }
       #expect(try await api.export(bert).count == 4)
       let me = try await api.call(.get, "/v1/me", token: bert)

@@ -101,7 +101,9 @@ package struct AccountImport {
   /// - Throws: `invalidExport` when lines are missing.
   package mutating func finish() async throws -> ExportCounts {
     guard stage == .over, rest.isEmpty else {
-      throw refusal("it is the last one, but an export ends with a manifest: send all of it")
+      throw refusal(
+        "it is missing or cut off, but an export ends with a manifest: send all of it",
+        line: line + 1)
     }
     return counts
   }
