@@ -168,6 +168,10 @@ def test_what_stands_in_the_way_is_left_alone(start, tmp_path):
     assert (tmp_path / "backup" / "manifest.ndjson").read_bytes() == before
     assert "not empty" in run(
         "restore", tmp_path / "backup", "--data", tmp_path / "backup", expect=1)
+    (tmp_path / "link").symlink_to(server.data / "stores")
+    for inside in (server.data / "copy", tmp_path / "link/copy"):
+        assert "data directory" in run("backup", inside, "--data", server.data, expect=1)
+        assert not inside.exists()
     run("backup", tmp_path / "other", "--data", tmp_path / "nowhere", expect=78)
     assert not (tmp_path / "nowhere").exists()
     assert list(tmp_path.glob("*.partial-*")) == []

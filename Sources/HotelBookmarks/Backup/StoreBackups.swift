@@ -55,6 +55,7 @@ struct StoreBackups: Sendable {
     switch work {
     case .backup(nil): return try await kept.add { try await perform(.backup(to: $0), reporter) }
     case .backup(let path?):
+      try requireApart(path)
       let summary = try await backUp(to: path, reporter)
       return .init(summary.message, isDamaged: summary.isDamaged)
     case .verification: return .init(try await verify(reporter))
@@ -63,6 +64,15 @@ struct StoreBackups: Sendable {
     case .replacement(let store, let backup):
       return .init(try await replace(store, from: backup, reporter))
     }
+  }
+
+  /// Of all backups only the kept ones may be in the data directory: another one is lost with it.
+  private func requireApart(_ path: String) throws(BackupError) {
+    let place = MoveEndpoint.realPath(path.parent)
+    guard (place + "/").utf8.starts(with: (directory + "/").utf8),
+      !place.equalsBytes(of: MoveEndpoint.realPath(kept.directory))
+    else { return }
+    throw BackupError(.occupied, "\(path) is in the data directory; a backup there is lost with it")
   }
 
   /// Makes a directory. It may exist, perhaps through an operator's symbolic link.

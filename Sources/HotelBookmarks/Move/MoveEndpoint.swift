@@ -27,7 +27,7 @@ enum MoveEndpoint: Sendable {
 
   /// The path without symbolic links, so that a server and a command know a directory by the same path. An absent
   /// directory keeps its path.
-  private static func realPath(_ path: String) -> String {
+  static func realPath(_ path: String) -> String {
     guard let resolved = realpath(path, nil) else { return path }
     defer { free(resolved) }
     return String(cString: resolved)

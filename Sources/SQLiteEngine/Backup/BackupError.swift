@@ -4,7 +4,7 @@ import Stores
 package struct BackupError: Error, Sendable, CustomDebugStringConvertible {
   /// The kind of error. The command line chooses its exit code by it.
   package enum Code: String, Sendable, CaseIterable {
-    /// Something already exists at the path.
+    /// Something already exists at the path, or the path is in the data directory.
     case occupied
     /// The path can't be read or written: it is absent, access is denied, or the disk is full.
     case unreachable

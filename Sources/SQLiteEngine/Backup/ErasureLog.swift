@@ -48,7 +48,7 @@ package enum ErasureLog {
 
 extension String {
   /// The directory of an absolute path.
-  var parent: String {
+  package var parent: String {
     guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")), slash != startIndex else { return "/" }
     return String(self[..<slash])
   }
