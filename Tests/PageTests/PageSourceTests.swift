@@ -11,7 +11,7 @@ import Testing
        */
       // More of it.
       export const a = {
-        b: 2 * 3, // kept,
+        b: 2 * 3, // removed,
         c: "//",
         d: [4,
           5]
@@ -20,6 +20,7 @@ import Testing
       const e = f => f?.a === "b  : \\" c" && f
         || a ? `${ a ? `- ${ a } ` : " ; " } : b` : - 1 + + 2
       const g = a, h = g / 2 > 1, i = / = "/.test( a )
+      const { r } = /s/ in a
       const j = "}" + 1
       const k = () => {
         const l = [1]
@@ -39,12 +40,9 @@ import Testing
     let served = PageSource.script(Array(source.utf8))
     #expect(
       String(decoding: served, as: UTF8.self) == """
-        export let a={b:2*3,// kept,
-        c:"//",
-        d:[4,5]}
+        export let a={b:2*3,c:"//",d:[4,5]}
         let e=f=>f?.a==="b  : \\" c"&&f||a?`${a?`- ${a} `:" ; "} : b`:-1+ +2
-        let g=a,h=g / 2 > 1, i = / = "/.test( a )
-        let j="}"+1,k=()=>{let l=[1],m=2,n
+        let g=a,h=g/2>1,i=/ = "/.test(a),{r}=/s/ in a,j="}"+1,k=()=>{let l=[1],m=2,n
         for(let o of l)n+=o
         return n}
         let p=3;q()
