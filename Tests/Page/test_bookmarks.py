@@ -180,7 +180,8 @@ def test_hotel_is_put_on_lists_from_its_card(browser, server):
 
 def test_hotel_that_no_catalogue_has_is_put_on_a_list_without_the_persons_own_words(browser, server):
     page, fields = kept_by_a_user(browser, server, 1)
-    words = {"name": "Écluse 0", "city": "Paris", "myNote": "sea view", "myTags": ["summer"], "rating": 5}
+    facts = {"name": "Écluse 0", "city": "Paris", "price": "120", "currency": "EUR"}
+    words = {**facts, "myNote": "sea view", "myTags": ["summer"], "rating": 5}
     requests.put(server.url + "/v1/bookmarks/m0", json=words, headers=fields).raise_for_status()
     page.says("sea view")
     page.press("Lists of Écluse 0")
@@ -193,7 +194,8 @@ def test_hotel_that_no_catalogue_has_is_put_on_a_list_without_the_persons_own_wo
         return [it["hotel"] for page in pages for it in page["bookmarks"]]
 
     page.until(on_lists)
-    assert on_lists() == [{"name": "Écluse 0", "city": "Paris", "id": "m0", "type": "hotel"}]
+    assert on_lists() == [{**facts, "id": "m0", "type": "hotel"}]
+    page.visit("/hotels/m0").says("120 EUR")
 
 
 def test_link_of_the_operator_sets_another_password(browser, own_server):

@@ -227,7 +227,8 @@ def test_a_draft_published_over_newer_lines_is_put_together(browser, choice):
 def test_a_note_of_a_list_just_made_stops_waiting_once_it_is_sent(browser):
     page = browser()
     page.sign_up(some_name())
-    page.visit("/lists").write("#new-title", "Rome")
+    assert page.visit("/lists").write("#new-title", "ローマ" * 29).get_property("validationMessage") == "This text is too long."
+    page.write("#new-title", "ローマ")
     page.press("Make it")
     page.says("No hotels yet")
     page.write("#note-title", "Plan")

@@ -1,6 +1,7 @@
 import { client } from "./client.js"
 import { h, labelled } from "./dom.js"
 import { nameOf } from "./facts.js"
+import { titleField } from "./list-head.js"
 import { ask, attempt, toast } from "./messages.js"
 import { t } from "./texts.js"
 
@@ -16,7 +17,7 @@ export async function listsOf(id) {
 export async function putOnLists(hotel) {
   const name = nameOf(hotel), known = await listsOf(hotel.id)
   const boxes = known.map(({ list, isOn }) => ({ list, isOn, box: h("input", { type: "checkbox", checked: isOn }) }))
-  const title = h("input", { id: "other-list", maxlength: 200, placeholder: t.tripName })
+  const title = titleField({ id: "other-list", required: false, placeholder: t.tripName })
   const yes = await ask({
     title: name, text: known.length ? t.whichLists : t.putOnShared, yes: t.keep,
     body: h("div.stack", boxes.map(({ list, box }) => h("label.check", box, h("span", { dir: "auto" }, list.title))),

@@ -62,12 +62,14 @@ function ownWords(bookmark) {
 
 function facts(hotel) {
   const url = safeURL(text(hotel.url)), phone = text(hotel.phone)
-  const number = phone.replace(/[^\d+]/g, "")
+  const number = phone.replace(/[^\d+]/g, ""), price = text(hotel.price)
+  // Most files have the currency beside a bare number. It has several names: `currency`, `priceCurrency`, `currency_code`.
+  const currency = /[^\d.,'\s–-]/.test(price) ? "" : text(hotel[Object.keys(hotel).find(name => /currency/i.test(name))])
   const rows = [
     [t.address, [text(hotel.address), placeOf(hotel)].filter(Boolean).join(", ")], [t.map, mapLink(hotel)],
     [t.phone, phone && number ? h("a", { href: `tel:${number}` }, phone) : phone],
     [t.website, url && /^https?:/.test(url) ? h("a", { href: url, rel: "noopener noreferrer nofollow" }, new URL(url).hostname) : text(hotel.url)],
-    [t.price, text(hotel.price)], [t.checkIn, text(hotel.checkin)], [t.checkOut, text(hotel.checkout)]
+    [t.price, price && `${price} ${currency}`], [t.checkIn, text(hotel.checkin)], [t.checkOut, text(hotel.checkout)]
   ].filter(([, value]) => value)
   return h("section.panel", { "aria-label": t.contact },
     rows.length ? h("dl.facts", rows.map(([label, value]) => [h("dt", label), h("dd", value)]))

@@ -3,7 +3,7 @@ import { client, follow } from "./client.js"
 import { time } from "./dates.js"
 import { h, icon, labelled, refill } from "./dom.js"
 import { nameOf } from "./facts.js"
-import { head, listPath, notePath, typedKey } from "./list-head.js"
+import { head, listPath, notePath, titleField, typedKey } from "./list-head.js"
 import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
@@ -51,7 +51,7 @@ export async function show({ id }, signal) {
 
   function editor(now) {
     const [list, said] = JSON.parse(localStorage.getItem(typed)) ?? [now, now]
-    const name = h("input", { id: "list-title", required: true, maxlength: 200, value: said.title })
+    const name = titleField({ id: "list-title", value: said.title })
     const words = h("textarea", { id: "list-words", value: said.markdown })
     const day = (id, value) => h("input", { id, type: "date", value, max: "9999-12-31" })
     const from = day("list-from", said.from), to = day("list-to", said.to)
@@ -145,7 +145,7 @@ function notesPart(list, notes) {
 
 /** The form for a new note. It is created once, so that the typed text stays when the list changes. */
 function noteMaker(list) {
-  const name = h("input", { id: "note-title", name: "title", required: true, maxlength: 200, placeholder: t.noteName, autocomplete: "off" })
+  const name = titleField({ id: "note-title", placeholder: t.noteName })
   return h("form.form.section", {
     "aria-label": t.newNoteName, onsubmit: () => {
       if (name.value.trim()) go(`${notePath(list, name.value.trim())}?edit=1`)

@@ -1,6 +1,7 @@
 import { client, follow, isFirstRound, isUser } from "./client.js"
 import { daysOf, time } from "./dates.js"
 import { h, refill } from "./dom.js"
+import { titleField } from "./list-head.js"
 import { ask, attempt } from "./messages.js"
 import { segment } from "./offline/server.js"
 import { initial, personName, roleNames } from "./people.js"
@@ -73,7 +74,7 @@ function ticket(list) {
 }
 
 function maker() {
-  const title = h("input", { id: "new-title", name: "title", required: true, maxlength: 200, autocomplete: "off", placeholder: t.tripName })
+  const title = titleField({ id: "new-title", placeholder: t.tripName })
   return h("form.finder", {
     "aria-label": t.newListName, onsubmit: () => attempt(async () => {
       const text = title.value.trim()

@@ -71,7 +71,7 @@ export function joined(before, theirs, mine) {
 }
 
 /** The members that are told of a hotel that the server does not know. */
-const knownHere = "name title address city state country geo lat lon description amenities phone url price".split(" ")
+const knownHere = "name title address city state country geo lat lon description amenities phone url price currency".split(" ")
 
 const without = (photos, name) => photos.filter(photo => photo.name !== name)
 const ofPhoto = entry => `${targetOf("bookmarks")(entry)}/photos/${entry.name}`
