@@ -52,14 +52,15 @@ ANSWERS = {
     "another JSON": lambda handler: Between.send(handler, 200, "application/json", b'{"status":"maintenance"}'),
     "a refusal": lambda handler: Between.send(handler, 403, "text/html", LOG_IN),
     "a log-in": lambda handler: Between.send(handler, 401, "text/html", LOG_IN),
+    "a gateway": lambda handler: Between.send(handler, 502, "text/html", b"<h1>502 Bad Gateway</h1>"),
     "maintenance": lambda handler: Between.send(handler, 503, "text/html", LOG_IN),
     "a redirect": lambda handler: Between.send(handler, 302, None, Location="http://sign-on.invalid/"),
 }
 
 
-# Each run has one answer of each kind: taken for ours, refused, and sent elsewhere.
+# Each run has one answer of each kind: taken for ours, refused, not passed on, and sent elsewhere.
 @pytest.mark.parametrize("kind", [
-    kind if kind in ("a page", "nothing", "a log-in", "a redirect") else pytest.param(kind, marks=pytest.mark.nightly)
+    kind if kind in ("a page", "a log-in", "a gateway", "a redirect") else pytest.param(kind, marks=pytest.mark.nightly)
     for kind in ANSWERS])
 def test_only_the_servers_own_answer_counts(browser, between, kind):
     page = browser(at=between)
@@ -67,7 +68,11 @@ def test_only_the_servers_own_answer_counts(browser, between, kind):
     page.synced()
     between.answer = lambda handler: api(handler) and ANSWERS[kind](handler)
     page.click(page.find("button.keep"))
-    page.says("Something between this browser and the server", "Open its page")
+    if kind == "a gateway":
+        page.until(lambda: "Offline" in state(page), "it is not said")
+        assert not page.find("#banner").is_displayed()
+    else:
+        page.says("Something between this browser and the server", "Open its page")
     page.visit("/outbox").says("Waits")
     assert not page.all("[data-state=parked], [data-state=rejected], [data-state=delivered]")
     between.answer = lambda handler: False

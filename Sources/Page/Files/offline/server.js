@@ -60,7 +60,7 @@ export async function call(method, path, options = {}) {
   } catch (error) {
     if (error instanceof OfflineError) throw error
     if (options.signal?.aborted) throw options.signal.reason
-    throw new OfflineError("offline", "The server can't be reached.")
+    throw unreachable()
   } finally {
     clearTimeout(timer)
     options.signal?.removeEventListener("abort", stop)
@@ -77,9 +77,11 @@ export function isOurs(answer, type) {
   return answer.headers.get("x-content-type-options") === "nosniff" && (type ? kind?.startsWith(type) : !kind)
 }
 
-/** The error for an answer that is not the server's. */
+const unreachable = () => new OfflineError("offline", "The server can't be reached.")
+
+/** The error for an answer that is not the server's. A gateway's 502 and 504 say that it does not reach the server either. */
 export function intercepted(answer) {
-  return new OfflineError(
+  return [502, 504].includes(answer.status) ? unreachable() : new OfflineError(
     "intercepted", "Something between this browser and the server answers in its place.",
     { status: answer.status, retryAfter: retryAfter(answer) })
 }
