@@ -20,9 +20,13 @@ def test_whoever_has_a_link_sees_the_list_until_it_is_withdrawn(browser):
           done()
         })""", path.split("/")[-1])
     owner.synced()
-    owner.visit(path + "/members").press("Make a link to look")
+    owner.visit(path + "/members")
+    owner.driver.execute_script("navigator.share = async it => { window.shared = it }")
+    owner.press("Make a link to look")
     link = owner.find("#link").get_attribute("value")
     assert link.startswith(owner.url + "/shared/")
+    owner.press("Send")
+    assert owner.driver.execute_script("return window.shared") == {"url": link}
     owner.press("Done")
     owner.says("Withdraw")
 

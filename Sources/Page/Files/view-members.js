@@ -107,7 +107,9 @@ export async function show({ id }, signal) {
     const link = h("input", { id: "link", readonly: true, value: location.origin + path, onfocus: () => link.select() })
     fresh = true
     refill(part, h("h2", t.hereLink), h("p.muted", hint), h("div.section", h("label", { for: "link" }, t.link), link),
-      h("div.row.section", h("button.main", { onclick: () => copy(link) }, t.copy), h("button", { onclick: () => { fresh = false; attempt(renew) } }, t.done)))
+      h("div.row.section", h("button.main", { onclick: () => copy(link) }, t.copy),
+        // The phone's share sheet. Closing it is no failure.
+        navigator.share ? h("button", { onclick: () => navigator.share({ url: link.value }).catch(() => {}) }, t.send) : null, h("button", { onclick: () => { fresh = false; attempt(renew) } }, t.done)))
     link.focus()
     announce(t.hereLink)
   }
