@@ -4,7 +4,7 @@
 /// The modules that others import become one scope, each after those that it imports, the entry last. A module that is
 /// only loaded later, as a view is, becomes an asynchronous function in that scope, which returns what the module exports.
 /// It has a number, and runs when the module is first asked for, so a view that nobody opens costs nothing but its bytes.
-/// The script exports what the entry exports. Names of the scope are short (``ShortNames/bundle(_:)``).
+/// The script exports what the entry exports. Names of the scope are short (``ShortNames/top(of:prefix:)``).
 ///
 /// The rules look only at the lines of scripts as ``PageSource/script(_:)`` makes them: an import begins its line and
 /// names what it imports in braces, an export begins its line with `export` before one declaration or names in braces, and
@@ -25,7 +25,10 @@ package enum ModuleBundle {
     while let name = scope.later.popFirst() {
       let module = scope.read(name, served)
       let exports = module.exports.joined(separator: ",")
-      functions += "async()=>{\(module.body)return{\(exports)}},\n"
+      let body = ShortNames.top(
+        of: Array("\(module.body)return{\(exports)}".utf8), prefix: "_"
+      ).script
+      functions += "async()=>{\(String(decoding: body, as: UTF8.self))},\n"
       numbers.append(name)
     }
     let script = """
@@ -36,7 +39,7 @@ package enum ModuleBundle {
     let numbered = numbers.enumerated().reduce(script) {
       $0.replacing("load(\"\($1.element)\")", with: "load(\($1.offset))")
     }
-    let (body, names) = ShortNames.bundle(Array(numbered.utf8))
+    let (body, names) = ShortNames.top(of: Array(numbered.utf8), prefix: "$")
     let exports = first.exports.map { name in names[name].map { "\($0) as \(name)" } ?? name }
     return body + Array("export{\(exports.joined(separator: ","))}\n".utf8)
   }

@@ -28,14 +28,17 @@ struct ShortNames {
     return names.result
   }
 
-  /// A bundle with short names for what all of its modules see, and the short name of each. A `$` begins them, so that no
-  /// other name is the same.
-  static func bundle(_ script: [UInt8]) -> (script: [UInt8], names: [String: String]) {
+  /// A script with short names for what is at its top level, and the short name of each.
+  /// - Parameter prefix: it begins the names, so that no other name is the same: `$` in a bundle, for what all of its
+  ///   modules see, and `_` in a module that is a function there.
+  static func top(
+    of script: [UInt8], prefix: String
+  ) -> (script: [UInt8], names: [String: String]) {
     var names = ShortNames(script)
     let short = names.renameVariables(in: names.tokens.indices, except: []) { names, index in
       names.tokens[index].opener == nil && names.isVariable(index)
     } as: {
-      "$" + name($0)
+      prefix + name($0)
     }
     for index in names.tokens.indices where names.isName(index) && names.renamed[index] == nil {
       names.renamed[index] = members.firstIndex(of: names.word(index)).map { name($0) + "_" }

@@ -26,7 +26,8 @@ import Testing
       "view.js": """
       import { h, text } from "./dom.js"
       import { more } from "./more.js"
-      export async function show() { return h(text, more) }
+      const own = more
+      export async function show() { return h(text, own) }
       """,
       "more.js": "export const more = 2",
       "other.js": "export const other = 1",
@@ -41,7 +42,8 @@ import Testing
         async function open(a){}
         let $e=2
         let $c=[],$a=[
-        async()=>{async function show(){return h($g,$e)}
+        async()=>{let _a=$e
+        async function show(){return h($g,_a)}
         return{show}},
         ],$d=number=>$c[number]??=$a[number]()
         let show=()=>h($b),$h=[()=>$d(0),()=>import("./coast.js")]

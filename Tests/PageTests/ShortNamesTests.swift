@@ -69,7 +69,7 @@ import Testing
       return{list}}},reason=1
       f({reason})
       """
-    let (short, names) = ShortNames.bundle(Array(script.utf8))
+    let (short, names) = ShortNames.top(of: Array(script.utf8), prefix: "$")
     #expect(names == ["segment": "$a", "Client": "$c", "modules": "$b"])
     #expect(
       String(decoding: short, as: UTF8.self) == """
@@ -88,7 +88,9 @@ import Testing
     let words = Set(String(decoding: bundle, as: UTF8.self).matches(of: /\w+/).map { String($0.0) })
     #expect(ShortNames.members.filter(words.contains) == [])
     #expect(
-      String(decoding: ShortNames.bundle(Array("f({forms})\na.forms=1".utf8)).script, as: UTF8.self)
+      String(
+        decoding: ShortNames.top(of: Array("f({forms})\na.forms=1".utf8), prefix: "$").script,
+        as: UTF8.self)
         == "f({f_})\na.f_=1")
   }
 
