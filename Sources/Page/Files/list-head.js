@@ -28,9 +28,9 @@ export async function typedKey(id, title = "") {
   return key(present)
 }
 
-/** A field for a title. Its limit is the server's, 256 bytes: a longer title would be shown first and refused later. */
-export const titleField = props => h("input", { required: true, autocomplete: "off", ...props, oninput: ({ target }) =>
-  target.setCustomValidity(new TextEncoder().encode(target.value).length > 256 ? t.tooLong : "") })
+/** A field for a title or a name. Its limit is the server's, in bytes: a longer title would be shown first and refused later. */
+export const titleField = (props, most = 256) => h("input", { required: true, autocomplete: "off", ...props, oninput: ({ target }) =>
+  target.setCustomValidity(new TextEncoder().encode(target.value).length > most ? t.tooLong : "") })
 
 /** The heading and tabs of each page of a list. */
 export function head(list, current) {

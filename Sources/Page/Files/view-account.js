@@ -1,6 +1,7 @@
 import { client, hear, isLoggedIn, isUser } from "./client.js"
 import { time } from "./dates.js"
 import { h, labelled } from "./dom.js"
+import { titleField } from "./list-head.js"
 import { ask, attempt, toast } from "./messages.js"
 import { isIssued, personName } from "./people.js"
 import { go, render } from "./router.js"
@@ -77,7 +78,7 @@ function reading(me) {
 
 /** What a user of another issuer is called. */
 function naming({ username, displayName }) {
-  const name = h("input", { id: "display-name", value: displayName ?? "", maxlength: 64, "aria-describedby": "display-hint" })
+  const name = titleField({ id: "display-name", required: false, value: displayName ?? "", "aria-describedby": "display-hint" }, 64)
   return h("section.panel.stack", h("h2", t.nameForOthers),
     displayName ? null : h("p.note", t.chooseName),
     h("form.form", { onsubmit: () => attempt(async () => {
