@@ -1,5 +1,4 @@
 import Documents
-import JSON
 
 /// Who may have something of their own in a list's store: local documents and kept answers.
 ///
