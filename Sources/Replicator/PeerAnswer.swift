@@ -14,13 +14,8 @@ struct PeerAnswer: Sendable {
   /// The longest one that says only whether there is something, in bytes.
   static let shortBytes = 64 << 10
   /// The limits of its JSON: a document in an array in an object, several times.
-  static let limits = {
-    var limits = JSONLimits(
-      maximumBytes: maximumBytes, maximumDepth: JSONLimits.document.maximumDepth + 8,
-      maximumMembers: maximumBytes, maximumStringBytes: maximumBytes)
-    limits.needsDouble = false
-    return limits
-  }()
+  static let limits = JSONLimits.checked(
+    maximumBytes: maximumBytes, maximumDepth: JSONLimits.document.maximumDepth + 8)
 
   /// The answer's JSON, parsed in slices.
   /// - Throws: ``JSONError``.

@@ -11,8 +11,11 @@ struct ReplicationLog: Sendable, Equatable {
   /// How many sessions a log names.
   static let sessions = 50
   /// The limits of a stored log. The longest that this server writes has 50 sessions with three sequences of 4 KiB each.
-  static let limits = JSONLimits(
-    maximumBytes: 1 << 20, maximumDepth: 8, maximumMembers: 100, maximumValues: 10_000)
+  static let limits = {
+    var limits = JSONLimits(maximumBytes: 1 << 20, maximumDepth: 8)
+    (limits.maximumMembers, limits.maximumValues) = (100, 10_000)
+    return limits
+  }()
   /// The members of a log, besides its history, and those of a session that are read.
   private static let names = [
     "session_id", "source_last_seq", "replication_id_version", "start_time", "end_time",

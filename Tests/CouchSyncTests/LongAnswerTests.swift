@@ -115,6 +115,5 @@ import Testing
 }
 
 extension JSONLimits {
-  fileprivate static let database = JSONLimits(
-    maximumBytes: 64 << 20, maximumDepth: 70, maximumStringBytes: 64 << 20)
+  fileprivate static let database = JSONLimits.checked(maximumBytes: 64 << 20, maximumDepth: 70)
 }

@@ -12,14 +12,14 @@ package struct JSONLimits: Sendable, Equatable {
   package var maximumDepth: Int
 
   /// The most members of one object.
-  package var maximumMembers: Int
+  package var maximumMembers = 10_000
 
   /// The longest string or member name, in bytes of UTF-8 with escapes resolved.
-  package var maximumStringBytes: Int
+  package var maximumStringBytes = 512 * 1024
 
   /// The most significant digits of one number, counted as written from the first digit that is not zero (all digits of
   /// a zero count). The digits of an exponent have the same limit.
-  package var maximumNumberDigits: Int
+  package var maximumNumberDigits = 64
 
   /// A number's decimal exponent in scientific form: `1234` is 1.234e3, so its exponent is 3. The limit applies to the
   /// number and also to its digits without the written exponent, so that a long run of zeros can't evade it. They are the
@@ -31,23 +31,22 @@ package struct JSONLimits: Sendable, Equatable {
   package var needsDouble = true
 
   /// The most values; arrays, objects and the values in them all count.
-  package var maximumValues: Int
+  package var maximumValues = JSONLimits.standardValues
 
   /// The default for the most values of a text: 2,000,000.
   package static let standardValues = 2_000_000
 
-  /// Makes limits of the given sizes, in the units of the properties.
-  package init(
-    maximumBytes: Int, maximumDepth: Int = 64, maximumMembers: Int = 10_000,
-    maximumStringBytes: Int = 512 * 1024, maximumNumberDigits: Int = 64,
-    maximumValues: Int = standardValues
-  ) {
-    self.maximumBytes = maximumBytes
-    self.maximumDepth = maximumDepth
-    self.maximumMembers = maximumMembers
-    self.maximumStringBytes = maximumStringBytes
-    self.maximumNumberDigits = maximumNumberDigits
-    self.maximumValues = maximumValues
+  package init(maximumBytes: Int, maximumDepth: Int = 64) {
+    (self.maximumBytes, self.maximumDepth) = (maximumBytes, maximumDepth)
+  }
+
+  /// The limits of documents that were checked when they were stored, possibly with other limits: of their objects,
+  /// strings and numbers, only the length counts.
+  package static func checked(maximumBytes: Int, maximumDepth: Int) -> JSONLimits {
+    var limits = JSONLimits(maximumBytes: maximumBytes, maximumDepth: maximumDepth)
+    (limits.maximumMembers, limits.maximumStringBytes) = (maximumBytes, maximumBytes)
+    limits.needsDouble = false
+    return limits
   }
 
   /// The limits of one document: 1 MiB.
@@ -56,15 +55,9 @@ package struct JSONLimits: Sendable, Equatable {
   /// The limits of a request that carries many documents: 16 MiB.
   package static let request = JSONLimits(maximumBytes: 16 * 1024 * 1024)
 
-  /// The limits of a stored document with the members that an answer adds. The document was checked when it was stored,
-  /// possibly with other limits.
-  package static let stored = {
-    var limits = JSONLimits(
-      maximumBytes: request.maximumBytes, maximumDepth: document.maximumDepth + 2,
-      maximumMembers: request.maximumBytes, maximumStringBytes: request.maximumBytes)
-    limits.needsDouble = false
-    return limits
-  }()
+  /// The limits of a stored document with the members that an answer adds.
+  package static let stored = checked(
+    maximumBytes: request.maximumBytes, maximumDepth: document.maximumDepth + 2)
 
   /// The limits of a request of a few members, such as a sign-in: 64 KiB.
   package static let small = JSONLimits(maximumBytes: 64 * 1024)

@@ -3,7 +3,11 @@ import Foundation
 
 /// JSON: a text is accepted exactly if the grammar and the limits allow it, and is written again as the same value.
 enum JSONFuzzing {
-  private static let limits = JSONLimits(maximumBytes: 4_096, maximumMembers: 64)
+  private static let limits = {
+    var limits = JSONLimits(maximumBytes: 4_096)
+    limits.maximumMembers = 64
+    return limits
+  }()
 
   static func check(_ bytes: [UInt8]) {
     let parsed: ParsedJSON
