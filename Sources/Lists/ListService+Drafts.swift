@@ -133,6 +133,8 @@ extension ListService {
     on list: AccountID, of author: AccountID, as context: WriteContext
   ) async throws {
     try await show(list)
+    // An author who has joined again keeps the remaining drafts.
+    guard try await directory.role(of: author, in: list) == nil else { return }
     try await stores.withStore(.list(list), creating: false) { store in
       try await store?.forget(writer: author)
     }
@@ -158,9 +160,7 @@ extension ListService {
   /// - Returns: the failures.
   func removeEndedDrafts() async throws -> [any Error] {
     try await finishEach(in: ListKeys.range(ListKeys.endedDraftsPrefix)) { note, author in
-      // An author who has joined again keeps the remaining drafts.
-      guard let list = try await directory.record(note)?["list"]?.string.flatMap(AccountID.init),
-        try await directory.role(of: author, in: list) == nil
+      guard let list = try await directory.record(note)?["list"]?.string.flatMap(AccountID.init)
       else { return }
       try await removeDrafts(on: list, of: author, as: .server)
     }
