@@ -68,9 +68,9 @@ struct StoreBackups: Sendable {
 
   /// Of all backups only the kept ones may be in the data directory: another one is lost with it.
   private func requireApart(_ path: String) throws(BackupError) {
-    let place = MoveEndpoint.realPath(path.parent)
-    guard (place + "/").utf8.starts(with: (directory + "/").utf8),
-      !place.equalsBytes(of: MoveEndpoint.realPath(kept.directory))
+    guard let place = path.parent.realPath,
+      (place + "/").utf8.starts(with: (directory + "/").utf8),
+      kept.directory.realPath?.equalsBytes(of: place) != true
     else { return }
     throw BackupError(.occupied, "\(path) is in the data directory; a backup there is lost with it")
   }

@@ -1,4 +1,3 @@
-import Glibc
 import PostgresEngine
 import SQLiteEngine
 import Scheduling
@@ -16,21 +15,14 @@ enum MoveEndpoint: Sendable {
     if Self.isURL(text) {
       self = .database(try StorageLocation.address(url: text, password: password))
     } else {
-      self = .directory(Self.realPath(BackupAdministration.absolute(text)))
+      let path = BackupAdministration.absolute(text)
+      self = .directory(path.realPath ?? path)
     }
   }
 
   /// Whether a text is the URL of a database.
   static func isURL(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
-  }
-
-  /// The path without symbolic links, so that a server and a command know a directory by the same path. An absent
-  /// directory keeps its path.
-  static func realPath(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
   }
 
   /// The endpoint for people. Never a password.

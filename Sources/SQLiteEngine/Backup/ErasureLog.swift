@@ -52,6 +52,13 @@ extension String {
     guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")), slash != startIndex else { return "/" }
     return String(self[..<slash])
   }
+
+  /// The path without symbolic links; nil if nothing is there. A server and a command know a directory by the same path.
+  package var realPath: String? {
+    guard let resolved = realpath(self, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
 }
 
 extension FileEngine {

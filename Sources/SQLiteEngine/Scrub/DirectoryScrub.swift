@@ -240,11 +240,7 @@ extension DataDirectory {
   static func entry(
     of path: String
   ) throws(DataDirectoryError) -> (real: String, directory: Disk.Entry) {
-    guard let resolved = realpath(path, nil) else {
-      throw unreachable(SystemError("realpath", path))
-    }
-    defer { free(resolved) }
-    let real = String(cString: resolved)
+    guard let real = path.realPath else { throw unreachable(SystemError("realpath", path)) }
     let entry: Disk.Entry?
     do { entry = try Disk.entry(at: real) } catch { throw unreachable(error) }
     guard let entry, entry.isDirectory else {

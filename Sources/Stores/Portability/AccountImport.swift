@@ -101,9 +101,7 @@ package struct AccountImport {
   /// - Throws: `invalidExport` when lines are missing.
   package mutating func finish() async throws -> ExportCounts {
     guard stage == .over, rest.isEmpty else {
-      throw refusal(
-        "it is missing or cut off, but an export ends with a manifest: send all of it",
-        line: line + 1)
+      throw refusal("it is missing or cut off: an export ends with a manifest", line: line + 1)
     }
     return counts
   }
