@@ -116,12 +116,9 @@ export async function show({ id }, signal) {
 
   async function copy(link) {
     link.select()
-    try {
-      await navigator.clipboard.writeText(link.value)
-      toast(t.linkCopied)
-    } catch {
-      toast(t.noCopy)
-    }
+    // A page by plain HTTP has no clipboard.
+    const isCopied = await navigator.clipboard?.writeText(link.value).then(() => true, () => false)
+    toast(isCopied ? t.linkCopied : t.noCopy)
   }
 
   function ending({ id, role, title }) {
