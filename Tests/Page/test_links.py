@@ -43,6 +43,7 @@ def test_whoever_has_a_link_sees_the_list_until_it_is_withdrawn(browser):
 
     owner.click(owner.find("ul[aria-label='Links to look'] button"))
     owner.until(lambda: not owner.all("ul[aria-label='Links to look']"))
+    assert owner.driver.execute_script("return document.activeElement.textContent") == "Show it to anybody"
     guest.reload()
     guest.says("This link shows nothing")
     assert hotel not in guest.text()

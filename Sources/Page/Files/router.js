@@ -12,7 +12,6 @@ import { t } from "./texts.js"
  * @property {string} title For the window, the history and screen readers.
  * @property {Node} node
  * @property {string} [place] The entry of the main navigation that is marked as current.
- * @property {boolean} [keepsFocus] The view sets the focus itself.
  *
  * @callback Show
  * @param {Object<string, string>} params The values of the names in the path's pattern, and `query`.
@@ -92,14 +91,16 @@ export async function render(scroll = 0) {
   }
   window.scrollTo(0, scroll)
   if (isFirst) isFirst = false
-  else if (!view.keepsFocus) focusHeading(main, view.title)
+  else {
+    focusOn(main.querySelector("h1") ?? main)
+    announce(view.title)
+  }
 }
 
-function focusHeading(main, title) {
-  const heading = main.querySelector("h1") ?? main
-  heading.setAttribute("tabindex", "-1")
+/** Puts the focus on a heading. */
+export function focusOn(heading) {
+  heading.tabIndex = -1
   heading.focus({ preventScroll: true })
-  announce(title)
 }
 
 function followLink(event) {

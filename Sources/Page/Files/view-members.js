@@ -3,7 +3,7 @@ import { time } from "./dates.js"
 import { h, labelled, refill } from "./dom.js"
 import { announce, ask, attempt, toast } from "./messages.js"
 import { initial, personName, roleNames } from "./people.js"
-import { go } from "./router.js"
+import { focusOn, go } from "./router.js"
 import { head } from "./list-head.js"
 import { t } from "./texts.js"
 
@@ -13,6 +13,13 @@ export async function show({ id }, signal) {
   const parts = { head: h("div"), people: h("section.narrow"), invite: h("section.section.narrow"), links: h("section.section.narrow"), end: h("section.section.narrow") }
   let title = "", shown, fresh
 
+  /** Fills a part anew. If the pressed button goes with that, the focus stays in the part. */
+  function put(part, ...children) {
+    const had = part.contains(document.activeElement)
+    refill(part, ...children)
+    if (had) focusOn(part.querySelector("h2"))
+  }
+
   async function renew() {
     const list = await client.list(id)
     const look = JSON.stringify(list)
@@ -20,7 +27,7 @@ export async function show({ id }, signal) {
     shown = look
     title = list.title
     refill(parts.head, ...head(list, "members"))
-    refill(parts.people, h("h2.unseen", t.people), h("ul.rows", list.members.map(member => row(list, member))))
+    put(parts.people, h("h2.unseen", t.people), h("ul.rows", list.members.map(member => row(list, member))))
     refill(parts.end, ...ending(list))
     if (list.role !== "owner") [parts.invite, parts.links].forEach(part => refill(part))
     else if (!fresh && !parts.invite.contains(document.activeElement)) await Promise.all([showInvitations(list), showLinks(list)])
@@ -61,7 +68,7 @@ export async function show({ id }, signal) {
     // Keep the selected role when the list changes.
     const role = h("select", { id: "role" }, options(parts.invite.querySelector("select")?.value))
     const name = h("input", { id: "invitee", required: true, autocomplete: "off", autocapitalize: "none", spellcheck: "false" })
-    refill(parts.invite, h("h2", t.invitePerson),
+    put(parts.invite, h("h2", t.invitePerson),
       open ? h("form.row", { onsubmit: () => attempt(() => inviteByName(list, name, role.value)) },
         labelled(t.name, name), labelled(t.mayDo, role),
         h("button.main", t.invite), h("button", { onclick: () => attempt(() => invite(list, role.value)) }, t.makeLink))
@@ -95,7 +102,7 @@ export async function show({ id }, signal) {
   async function showLinks(list) {
     const links = await client.links(list.id).catch(() => null)
     if (signal.aborted || !links) return
-    refill(parts.links, h("h2", t.showAnybody), h("p.muted", t.showAnybodyText),
+    put(parts.links, h("h2", t.showAnybody), h("p.muted", t.showAnybodyText),
       h("p.section", h("button", { onclick: () => attempt(async () => showLink(parts.links, `/shared/${(await client.makeLink(list.id)).secret}`,
         t.lookLinkHint, () => showLinks(list))) }, t.makeLookLink)),
       links.length ? h("ul.rows.section", { "aria-label": t.lookLinks }, links.map(({ id, createdAt }) => h("li", null, h("p.what", t.made(time(createdAt))),
