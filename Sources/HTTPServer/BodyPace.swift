@@ -15,8 +15,8 @@ struct BodyPace {
   private var isExtended = true
   /// Since when the server has not been reading.
   private var paused: NIODeadline?
-  /// Bytes that have come.
-  private(set) var count = 0
+  /// Bytes that have come, and in how many pieces.
+  private(set) var (count, pieces) = (0, 0)
 
   init(_ limits: ConnectionLimits, at now: NIODeadline) {
     self.limits = limits
@@ -30,9 +30,16 @@ struct BodyPace {
   /// Whether the client is too slow.
   func isLate(at now: NIODeadline) -> Bool { now >= deadline }
 
-  /// Counts bytes. They extend the deadline for the next one, at most to a full pause from now, and that for the last one.
+  /// Whether there are more pieces than a body of this length may have.
+  var isScattered: Bool {
+    pieces > RequestLimits.bodyPieces + count / RequestLimits.bytesPerBodyPiece
+  }
+
+  /// Counts a piece. Its bytes extend the deadline for the next one, at most to a full pause from now, and that for the
+  /// last one.
   mutating func receive(_ bytes: Int, at now: NIODeadline) {
     count += bytes
+    pieces += 1
     let time = ConnectionLimits.time(for: bytes, at: limits.bodyRate)
     due = min(due + time, now + limits.bodyGrace)
     if isExtended { end = end + time }

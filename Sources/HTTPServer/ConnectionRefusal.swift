@@ -7,6 +7,8 @@ package enum ConnectionRefusal: Error, Sendable, CaseIterable {
   case slowHead
   /// A body came too slowly, or took longer than ``RequestLimits/bodySeconds``.
   case slowBody
+  /// A body came in more pieces than ``RequestLimits/bodyPieces`` allows.
+  case scattered
   /// The header fields are too long or too many.
   case headers
   /// The target is longer than a head may be.

@@ -43,6 +43,13 @@ struct OutstandingRequest {
   var reservation: RequestReservation?
   /// Bytes of its body, as sent, that are accounted for.
   var sentBytes = 0
+  /// Whether its route waits for its body. With the other methods it runs without it.
+  var awaitsBody: Bool {
+    switch head.method {
+    case .get, .head, .delete, .options: false
+    default: true
+    }
+  }
 }
 
 /// What a route tells its connection.

@@ -130,7 +130,13 @@ struct RequestLimitStateMachine {
     guard !isOver, pace != nil else { return .ignore }
     pace?.receive(bytes, at: now)
     let count = pace?.count ?? 0
+    if pace?.isScattered == true {
+      let isAwaited = outstanding > 1 || outstanding == 1 && !hasAnswer
+      return isAwaited && !isRefusing ? fail(.scattered, at: now) : .close
+    }
     guard !isRefusing else { return count > Self.refusedBytes ? .close : .ignore }
+    // A stream keeps every frame that nobody reads.
+    guard !isStream || awaitsBody else { return .ignore }
     return holdsBody(count) ? .forward : fail(.overloaded, at: now)
   }
 
@@ -168,13 +174,8 @@ struct RequestLimitStateMachine {
     return .fail(refusal)
   }
 
-  /// Whether the route of the request that was read last waits for its body. With the other methods it runs without it.
-  private var awaitsBody: Bool {
-    switch last?.head.method {
-    case .get, .head, .delete, .options: false
-    default: true
-    }
-  }
+  /// Whether the route of the request that was read last waits for its body.
+  private var awaitsBody: Bool { last?.awaitsBody ?? true }
 
   /// Notes that all bytes that have arrived were read.
   mutating func readComplete(at now: NIODeadline) {
@@ -341,33 +342,33 @@ struct RequestLimitStateMachine {
 
   /// The earliest deadline; nil if there is none.
   var due: NIODeadline? {
-    var due: NIODeadline?
-    func take(_ other: NIODeadline?) {
-      guard let other else { return }
-      due = due.map { min($0, other) } ?? other
-    }
-    if !isOver {
-      take(pace?.deadline)
-      if pace == nil || outstanding > 1 { take(waiting.map { $0 + limits.answer }) }
-    }
-    take(stuck.map { $0 + limits.stall })
-    take(answerAccount.due)
-    take(cutoff)
-    return due
+    let end = isOver ? nil : Self.earliest(pace?.deadline, answerDue)
+    return Self.earliest(end, cutDue)
+  }
+
+  /// When the current answer has to begin; nil while its request may still be arriving.
+  private var answerDue: NIODeadline? {
+    pace == nil || outstanding > 1 ? waiting.map { $0 + limits.answer } : nil
+  }
+
+  private var cutDue: NIODeadline? {
+    Self.earliest(Self.earliest(cutoff, stuck.map { $0 + limits.stall }), answerAccount.due)
+  }
+
+  private static func earliest(_ one: NIODeadline?, _ other: NIODeadline?) -> NIODeadline? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
   }
 
   mutating func check(at now: NIODeadline) -> TimeAction {
-    let isLate = [cutoff, stuck.map { $0 + limits.stall }, answerAccount.due].contains {
-      $0.map { now >= $0 } ?? false
-    }
-    if isLate { return cut() }
+    if let cutDue, now >= cutDue { return cut() }
     if isOver { return .none }
     if let pace, pace.isLate(at: now) {
       guard outstanding > 0, !hasAnswer else { return cut() }
       _ = fail(.slowBody, at: now)
       return .fail(.slowBody)
     }
-    if let waiting, !hasAnswer, pace == nil || outstanding > 1, now >= waiting + limits.answer {
+    if let answerDue, !hasAnswer, now >= answerDue {
       closes = true
       return .refuse(.slowAnswer)
     }

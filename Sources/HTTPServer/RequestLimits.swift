@@ -21,6 +21,11 @@ package enum RequestLimits {
   /// Bytes per second at which a client has to read an answer of more than 64 KiB, on average after its pause. For a
   /// feed only ``idleSeconds`` for each 64 KiB is required.
   package static let answerBytesPerSecond = 8_192
+  /// Pieces in which a body may come: chunks, frames of HTTP/2, or what a client sends at a time. Each costs an event loop
+  /// as much as a long one, and a client that has gone may have left megabytes to read behind.
+  package static let bodyPieces = 16_384
+  /// The bytes of a body that allow one piece more than ``bodyPieces``: far fewer than honest pieces have on average.
+  package static let bytesPerBodyPiece = 4
   /// Bytes of a long answer that are written at a time. A client has to read each such piece within ``idleSeconds``.
   package static let answerPieceBytes = 64 << 10
   /// Seconds from the last byte of a request to the first byte of its answer. A feed begins its answer at once.

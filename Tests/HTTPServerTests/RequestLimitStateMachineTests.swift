@@ -115,6 +115,41 @@ import Testing
     #expect(machine.closes)
   }
 
+  /// Regression: a client that had gone left megabytes of chunks of a byte to read behind: an event loop worked for seconds.
+  @Test(arguments: [(0, 16_384), (1, 21_845), (3, 65_536)])
+  func bodyMayComeInSoManyPieces(bytes: Int, most: Int) {
+    var (waiting, answered, refused) = (machine(), machine(), machine(Admission(atOnce: 0)))
+    #expect(begins(Self.request(.put), &waiting) && begins(Self.request(.put), &answered))
+    #expect(!answers(&answered) && !begins(Self.request(.put), &refused))
+    for _ in 1..<most {
+      _ = (waiting.readBody(bytes, at: start), answered.readBody(bytes, at: start))
+      _ = refused.readBody(bytes, at: start)
+    }
+    let (last, tooMany) = (waiting.readBody(bytes, at: start), waiting.readBody(bytes, at: start))
+    #expect(last == .forward && tooMany == .fail(.scattered) && waiting.closes)
+    let (rest, more) = (answered.readBody(bytes, at: start), answered.readBody(bytes, at: start))
+    #expect(rest == .forward && more == .close)
+    let (skipped, end) = (refused.readBody(bytes, at: start), refused.readBody(bytes, at: start))
+    #expect(skipped == .ignore && end == .close)
+    let ignored = waiting.readBody(bytes, at: start)
+    #expect(ignored == .ignore)
+  }
+
+  /// Regression: the frames of a body that no route reads were kept, 64 KiB of each stream in frames of any size.
+  @Test(arguments: [(HTTPRequest.Method.get, false), (.delete, false), (.post, true)])
+  func streamDiscardsABodyForWhichNoRouteWaits(method: HTTPRequest.Method, isRead: Bool) {
+    let (admission, connection) = (Admission(), ConnectionShare())
+    var machine = machine(admission, isStream: true)
+    machine.begin(from: "192.0.2.1", on: connection)
+    #expect(begins(Self.request(method), &machine))
+    let body = machine.readBody(1_000, at: start)
+    #expect(body == (isRead ? .forward : .ignore))
+    #expect(admission.bodyBytes == (isRead ? 1_000 : 0))
+    let end = machine.readEnd(at: start)
+    #expect(end == .forward)
+    machine.release()
+  }
+
   @Test func bodyWithoutMemoryFailsItsReader() {
     let admission = Admission(memory: 2 * SharedMemory.little)
     var machine = machine(admission)

@@ -156,10 +156,23 @@ def test_heads_have_limits(shared, request_, status, error):
 def test_limits_are_told(shared):
     limits = {row["name"]: row["value"] for row in shared.call("GET", "/v1/limits").json()["limits"]}
     assert (limits["headerFields"], limits["headerBytes"], limits["uriBytes"]) == (64, 32768, 16384)
-    for name in ("headerSeconds", "bodyGraceSeconds", "bodyBytesPerSecond", "bodySeconds", "requestSeconds",
+    for name in ("headerSeconds", "bodyGraceSeconds", "bodyPieces", "bodyBytesPerSecond", "bodySeconds", "requestSeconds",
                  "idleSeconds", "connections", "connectionsPerAddress", "requestsAtOnce", "streams",
                  "bodyMemoryBytes", "answerMemoryBytes", "answerBytesPerSecond"):
         assert limits[name] > 0
+
+
+@pytest.mark.fault("H07")
+@pytest.mark.parametrize("count,status", [(16_000, 201), (30_000, 400)])
+def test_body_in_chunks_of_a_byte_may_have_so_many(shared, count, status):
+    token = shared.guest()
+    value = json.dumps({"name": "Byte by byte", "text": "x" * count})
+    answer = send(shared, f"PUT /v1/bookmarks/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+                  "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                  + "".join(f"1\r\n{letter}\r\n" for letter in value) + "0\r\n\r\n")
+    assert answer.statuses == [status] and answer.errors == (["bad_request"] if status == 400 else []), answer
+    stored = shared.call("GET", "/v1/bookmarks", token).json()["bookmarks"]
+    assert [len(one["text"]) for one in stored] == ([count] if status == 201 else [])
 
 
 @pytest.mark.fault("H07")

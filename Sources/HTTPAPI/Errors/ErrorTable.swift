@@ -260,6 +260,11 @@ extension Problem {
         .requestTimeout, "request_timeout",
         "A body must come at \(RequestLimits.bodyBytesPerSecond) bytes per second or more, and may pause "
           + "for \(RequestLimits.bodyGraceSeconds) seconds")
+    case .scattered:
+      self.init(
+        .badRequest, "bad_request",
+        "A body may come in \(RequestLimits.bodyPieces) pieces, and in one more for every "
+          + "\(RequestLimits.bytesPerBodyPiece) of its bytes")
     case .headers:
       self.init(
         .requestHeaderFieldsTooLarge, "headers_too_large",

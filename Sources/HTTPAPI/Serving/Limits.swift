@@ -201,6 +201,10 @@ enum Limits {
     ("bodyGraceSeconds", RequestLimits.bodyGraceSeconds, "seconds that a body may pause"),
     ("bodyFileBytes", RequestLimits.bodyFileBytes, "bytes of all requests' bodies in files"),
     ("bodyFileBytesPerAddress", RequestLimits.bodyFileBytesPerAddress, "bytes of bodies in files"),
+    (
+      "bodyPieces", RequestLimits.bodyPieces,
+      "pieces of a body, besides one for every \(RequestLimits.bytesPerBodyPiece) of its bytes"
+    ),
     ("bodyBytesPerSecond", RequestLimits.bodyBytesPerSecond, "bytes per second, at least"),
     (
       "bodySeconds", RequestLimits.bodySeconds,

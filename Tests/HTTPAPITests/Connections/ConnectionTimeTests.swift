@@ -67,6 +67,18 @@ import Testing
     #expect(!wire.channel.isActive)
   }
 
+  /// What is left of such a body is not parsed any more.
+  @Test func bodyInFarTooManyChunksIsToldToTheRoute() throws {
+    let wire = try Wire()
+    try wire.receive("PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+    try wire.receive(String(repeating: "1\r\na\r\n", count: 21_845))
+    let problem = wire.problem { try wire.receive("1\r\na\r\n") }
+    #expect(problem?.status == .badRequest && problem?.reason.contains("16384 pieces") == true)
+    #expect(wire.state.isDraining)
+    wire.answer(.badRequest)
+    #expect(try wire.sent().lowercased().contains("connection: close"))
+  }
+
   @Test func bodyThatIsTakenAsItComesMayTakeAnyTimeAndNoMemoryButHasToKeepToTheRate() throws {
     let admission = Admission(memory: 200_000)
     let wire = try Wire(admission: admission)
