@@ -29,6 +29,8 @@ final class ReadFlow {
 
   /// The address's open connections on the loop.
   var connections = 0
+  /// The bytes that wait.
+  var keptBytes = 0
   /// Whether it is among the flows that wait for their turn.
   var isListed = false
   /// Until when the time that it has used is no more than its share.

@@ -10,10 +10,9 @@ final class ReadTurnHandler: ChannelDuplexHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The most bytes that are kept, unless other connections keep much (``ReadTurns/mostKept``): four reads, after which
-  /// NIO looks at another socket.
+  /// The most bytes that are kept: four reads, after which NIO looks at another socket.
   static let longestKept = 256 << 10
-  /// The most bytes that are kept if they do.
+  /// The most bytes that are kept of an address with little while all keep much (``ReadTurns/mostKept``).
   private static let shortestKept = 16 << 10
   /// The most bytes that are kept of a client that sends nothing more: before its end NIO reads all that the system has,
   /// which may be megabytes. A connection with more ends.
@@ -30,7 +29,10 @@ final class ReadTurnHandler: ChannelDuplexHandler {
   /// The bytes that wait, in one read after the other; empty for none.
   private var kept = CircularBuffer<ByteBuffer>()
   private var keptBytes = 0 {
-    didSet { turns.keptBytes += keptBytes - oldValue }
+    didSet {
+      flow.keptBytes += keptBytes - oldValue
+      turns.keptBytes += keptBytes - oldValue
+    }
   }
   /// Whether the client sends nothing more behind them.
   private var keepsEnd = false
@@ -70,8 +72,12 @@ final class ReadTurnHandler: ChannelDuplexHandler {
     } else if keptBytes > Self.longestKept {
       if !isLong { pass(context) }
       if keptBytes > Self.longestEnd { context.close(promise: nil) }
-    } else if turns.keepsMuch, keptBytes > Self.shortestKept {
-      pass(context, all: true)
+    } else if keptBytes > Self.shortestKept {
+      switch turns.room(for: flow) {
+      case .enough: break
+      case .little: pass(context, all: true)
+      case .none: context.close(promise: nil)
+      }
     }
   }
 

@@ -20,7 +20,8 @@ final class ReadTurns {
   static let sharing = TimeAmount.milliseconds(100)
   /// The longest time for which an address owes what it has used.
   static let longestDebt = TimeAmount.milliseconds(200)
-  /// The most bytes that wait, of all connections; after that each keeps few.
+  /// How many bytes wait, of all connections, until those of addresses with less than a quarter of it do not wait any more.
+  /// From four times as many on the connections of the others end.
   static let mostKept = 16 << 20
   /// The shortest time until a turn. NIO looks at no socket while a task is due at once.
   static let pause = TimeAmount.microseconds(100)
@@ -53,8 +54,15 @@ final class ReadTurns {
   /// The moment by its clock.
   var now: NIODeadline { clock() }
 
-  /// Whether so many bytes wait that no connection may add many.
-  var keepsMuch: Bool { keptBytes > Self.mostKept }
+  /// Whether more bytes of an address may wait.
+  enum Room { case enough, little, none }
+
+  /// Whoever keeps the most waits on: else the many bytes of one address would come before everybody's turns.
+  func room(for flow: ReadFlow) -> Room {
+    guard keptBytes > Self.mostKept else { return .enough }
+    guard flow.keptBytes > Self.mostKept / 4 else { return .little }
+    return keptBytes > 4 * Self.mostKept ? .none : .enough
+  }
 
   /// How many addresses are known.
   var count: Int { flows.count }

@@ -170,6 +170,30 @@ import Testing
     for channel in [heavy, light] { close(channel) }
   }
 
+  /// Regression: once 64 connections of one address kept 16 MiB, no read of theirs waited for a turn.
+  @Test func addressThatKeepsTheMostWaitsOn() throws {
+    let count = ReadTurns.mostKept / ReadTurnHandler.longestKept
+    let heavy = try (0...count + 1).map { _ in try connect("192.0.2.1") }
+    let light = try (0..<2).map { _ in try connect("192.0.2.2") }
+    send("*****", heavy[0])
+    let read = "heavy" + String(repeating: " ", count: ReadTurnHandler.longestKept - 5)
+    for channel in heavy[1...] { send(read, channel) }
+    send("*****", light[0])
+    send("light" + String(repeating: " ", count: ReadTurnHandler.longestKept / 2), light[1])
+    #expect(record.lines == ["*****", "*****", "light"])
+    let all = turns.keptBytes
+    #expect(all == (count + 1) * ReadTurnHandler.longestKept)
+    // Others keep three times as much.
+    turns.keptBytes += 3 * ReadTurns.mostKept
+    send("more", heavy[0])
+    #expect(turns.keptBytes == 3 * ReadTurns.mostKept + all + 4)
+    send(String(repeating: " ", count: ReadTurnHandler.longestKept / 2), heavy[0])
+    #expect(record.lines.last == "gone" && turns.keptBytes == 3 * ReadTurns.mostKept + all)
+    turns.keptBytes = all
+    for channel in heavy[1...] + light { close(channel) }
+    #expect(turns.keptBytes == 0)
+  }
+
   /// Regression: NIO reads all that has come before it tells a connection's end, and all of it was handled at once.
   @Test func whatComesBeforeAnEndWaitsOrEndsItsConnection() throws {
     let channels = try (0..<2).map { _ in try connect("192.0.2.1") }
