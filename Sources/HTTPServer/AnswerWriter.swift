@@ -12,17 +12,15 @@ struct AnswerWriter: ResponseBodyWriter {
   /// How many pieces may be on their way to the event loop, not yet seen by the channel.
   static let piecesAhead = 2
 
-  private let channel: any Channel
+  private let outlet: AnswerOutlet
   /// Parts that are written before all others.
   private var waiting: [HTTPResponsePart]
   /// Whether the first piece may be the whole body.
   private var mayBeWhole: Bool
-  /// Nil while the answer may still be written at once.
-  private var ahead: PiecesAhead?
 
   /// - Parameter hasLength: whether the head says how long the body is.
-  init(_ channel: any Channel, _ head: HTTPResponse, hasLength: Bool) {
-    self.channel = channel
+  init(_ outlet: AnswerOutlet, _ head: HTTPResponse, hasLength: Bool) {
+    self.outlet = outlet
     waiting = [.head(head)]
     waiting.reserveCapacity(3)
     mayBeWhole = hasLength
@@ -37,7 +35,6 @@ struct AnswerWriter: ResponseBodyWriter {
     }
     let parts = waiting
     waiting = []
-    ahead = ahead ?? PiecesAhead()
     try await send(parts)
   }
 
@@ -50,15 +47,14 @@ struct AnswerWriter: ResponseBodyWriter {
   /// Sends parts to the event loop. It waits until they are written if the channel is not writable or if too many
   /// pieces are on their way: a client that does not read gets no further pieces.
   private func send(_ parts: [HTTPResponsePart]) async throws {
+    let channel = outlet.channel
     guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
-    let isFarAhead = ahead.map { $0.begin() >= Self.piecesAhead } ?? false
-    let waits = isFarAhead || !channel.isWritable
+    let waits = outlet.unwrittenCount >= Self.piecesAhead || !channel.isWritable
     let sent = waits ? channel.eventLoop.makePromise(of: Void.self) : nil
-    channel.eventLoop.execute { [channel, ahead] in
+    outlet.append {
       let pipeline = channel.pipeline.syncOperations
       for part in parts.dropLast() { pipeline.write(NIOAny(part), promise: nil) }
       if let last = parts.last { pipeline.writeAndFlush(NIOAny(last), promise: sent) }
-      ahead?.end()
     }
     if let sent { try await Work.waiting({ try await sent.futureResult.get() }) }
   }
@@ -67,26 +63,15 @@ struct AnswerWriter: ResponseBodyWriter {
 extension Response {
   /// Writes the answer to a connection or an HTTP/2 stream. The body of an answer with the status 101 gets a
   /// ``WebSocketConnection``.
-  /// - Parameter date: supplies its `Date`.
   /// - Throws: `ChannelError` where the connection is gone; the errors of the body.
-  func write(to channel: any Channel, on date: DateField) async throws {
+  func write(to outlet: AnswerOutlet) async throws {
     var head = head
-    head.headerFields.append(date.now)
+    head.headerFields.append(outlet.date.now)
     if status == .switchingProtocols {
-      return try await body.write(WebSocketConnection.open(channel, head))
+      return try await body.write(WebSocketConnection.open(outlet.channel, head))
     }
-    try await body.write(AnswerWriter(channel, head, hasLength: body.contentLength != nil))
+    try await body.write(AnswerWriter(outlet, head, hasLength: body.contentLength != nil))
   }
-}
-
-/// Counts the pieces that are on their way to the event loop.
-private final class PiecesAhead: Sendable {
-  private let count = Atomic(0)
-
-  /// - Returns: how many there were before.
-  func begin() -> Int { count.add(1, ordering: .relaxed).oldValue }
-
-  func end() { count.subtract(1, ordering: .relaxed) }
 }
 
 /// The `Date` field of answers, formatted once a second.

@@ -26,7 +26,7 @@ package final class ConnectionLedger: Sendable {
   private let maximumLingering: Int
   private let state = Mutex(State())
   /// The turns of the addresses on the event loops, which serve all ports.
-  let turns = LoopReadTurns()
+  let turns = PerEventLoop { NIOLoopBound(ReadTurns(on: $0), eventLoop: $0) }
 
   /// A ledger without connections.
   /// - Parameter maximum: connections at once.
@@ -151,7 +151,7 @@ package struct CountedConnection<Inner: ServerChildChannel>: ServerChildChannel 
       .tcpOption(NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentBytes)
     guard !isProxy(peer) else { return }
     try channel.pipeline.syncOperations.addHandler(
-      ReadTurnHandler(ledger.turns.turns(of: channel.eventLoop), ClientAddress(peer)))
+      ReadTurnHandler(ledger.turns[channel.eventLoop].value, ClientAddress(peer)))
   }
 
   package func handle(value: Value, logger: Logger) async {

@@ -14,6 +14,7 @@ import Scheduling
 package struct PlainConnection: ServerChildChannel {
   private let answers: any RequestAnswering
   private let date = DateField()
+  private let writes = PerEventLoop { LoopWrites(on: $0) }
   private let limits: ConnectionLimits
   private let admission: Admission
   private let isSecure: Bool
@@ -66,14 +67,17 @@ package struct PlainConnection: ServerChildChannel {
   package func handle(value: RequestQueue, logger: Logger) async {
     let channel = value.channel
     let account = answers.account(of: channel)
+    let outlet = AnswerOutlet(channel, date, writes)
     await withTaskCancellationHandler {
       var isWebSocket = false
       do {
         while try await value.waitForNext() {
-          let last = try await inChildTask { try await answerAll(of: value, account, logger) }
+          let last = try await inChildTask {
+            try await answerAll(of: value, to: outlet, account, logger)
+          }
           if case .stream(let response, let work) = last {
             try await Work.$current.withValue(work) {
-              try await response.write(to: channel, on: date)
+              try await response.write(to: outlet)
             }
             work?.finish()
             isWebSocket = response.status == .switchingProtocols
@@ -83,11 +87,13 @@ package struct PlainConnection: ServerChildChannel {
       } catch is HTTPParserError {
         // ``RequestLimitHandler`` replaces this by the right status and text.
         let answer = Response(status: .badRequest, headers: [.connection: "close"])
-        try? await answer.write(to: channel, on: date)
+        try? await answer.write(to: outlet)
       } catch {
         // The client is gone or does not read.
+        await outlet.settle()
         return channel.close(promise: nil)
       }
+      await outlet.settle()
       // ``WebSocketHandler`` ends its connection itself, when the client has answered its close frame.
       if !isWebSocket { channel.close(mode: .output, promise: nil) }
       try? await channel.closeFuture.get()
@@ -119,14 +125,15 @@ package struct PlainConnection: ServerChildChannel {
   /// connection's task runs it as a child, and so keeps little memory while it waits.
   /// - Throws: the errors of the connection and of its parser.
   private func answerAll(
-    of value: RequestQueue, _ account: ProcessorAccount?, _ logger: Logger
+    of value: RequestQueue, to outlet: AnswerOutlet, _ account: ProcessorAccount?, _ logger: Logger
   ) async throws -> Last {
     while true {
       guard let request = try await value.nextSoon() else { return .quiet }
+      await outlet.settle()
       let work = account.flatMap { answers.work(for: request, from: value.channel, on: $0) }
       if let work { await value.begin(work) }
       let last = try await Work.$current.withValue(work) {
-        try await answer(request, of: value, work, logger)
+        try await answer(request, of: value, to: outlet, work, logger)
       }
       if let last { return last }
     }
@@ -136,17 +143,17 @@ package struct PlainConnection: ServerChildChannel {
   /// body that is not wanted is then read and discarded.
   /// - Returns: nil if more may follow.
   private func answer(
-    _ request: Request, of value: RequestQueue, _ work: Work?, _ logger: Logger
+    _ request: Request, of value: RequestQueue, to outlet: AnswerOutlet, _ work: Work?,
+    _ logger: Logger
   ) async throws -> Last? {
-    let channel = value.channel
     var response = try await answers.answer(
-      request, on: channel, reservation: value.reservation, logger: logger)
+      request, on: value.channel, reservation: value.reservation, logger: logger)
     let closes = request.headers.value(of: .connection) == "close"
     if response.body.contentLength == nil {
       if closes { response.headers[.connection] = "close" }
       return .stream(response, work)
     }
-    try await response.write(to: channel, on: date)
+    try await response.write(to: outlet)
     work?.finish()
     return closes || response.headers.value(of: .connection) == "close" ? .close : nil
   }

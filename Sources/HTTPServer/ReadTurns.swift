@@ -1,6 +1,5 @@
 import IPAddresses
 import NIOCore
-import Synchronization
 
 /// Decides whose bytes an event loop handles next, so that no address keeps the loop from the others.
 ///
@@ -182,19 +181,5 @@ final class ReadTurns {
       }
     }
     return nil
-  }
-}
-
-/// The turns of each event loop.
-final class LoopReadTurns: Sendable {
-  private let all = Mutex<[ObjectIdentifier: NIOLoopBound<ReadTurns>]>([:])
-
-  /// The turns of the loop on which this is called.
-  func turns(of loop: any EventLoop) -> ReadTurns {
-    all.withLock { all in
-      let turns = all[ObjectIdentifier(loop)] ?? NIOLoopBound(ReadTurns(on: loop), eventLoop: loop)
-      all[ObjectIdentifier(loop)] = turns
-      return turns
-    }.value
   }
 }

@@ -40,10 +40,12 @@ package struct SecureConnection: ServerChildChannel {
         RequestLimitHandler(limits, admission, answers), DisconnectHandler(),
       ],
       idleTimeout: .seconds(Int64(RequestLimits.idleSeconds)))
-    let date = DateField()
+    let (date, writes) = (DateField(), PerEventLoop { LoopWrites(on: $0) })
     http2 = HTTP2Channel(
       responder: { (request, _: consuming ResponseWriter, stream) in
-        try await Self.answer(request, on: stream, answers, date, logger)
+        let outlet = AnswerOutlet(stream, date, writes)
+        try await Self.answer(request, to: outlet, answers, logger)
+        await outlet.settle()
       },
       configuration: .init(
         idleTimeout: .seconds(RequestLimits.idleSeconds),
@@ -54,9 +56,9 @@ package struct SecureConnection: ServerChildChannel {
   /// Answers the request of a stream.
   /// - Throws: `ChannelError` for a stream that is closed; `HTTPParserError` for a body that is not valid HTTP.
   private static func answer(
-    _ request: Request, on stream: any Channel, _ answers: any RequestAnswering,
-    _ date: DateField, _ logger: Logger
+    _ request: Request, to outlet: AnswerOutlet, _ answers: any RequestAnswering, _ logger: Logger
   ) async throws {
+    let stream = outlet.channel
     let reservation = try await RequestReservation.forStream(stream)
     let work = answers.account(of: stream).flatMap {
       answers.work(for: request, from: stream, on: $0)
@@ -74,7 +76,7 @@ package struct SecureConnection: ServerChildChannel {
       }
       // A client ends a stream that has fields about the connection (RFC 9113, section 8.2.2).
       (response.headers[.connection], response.headers[.upgrade]) = (nil, nil)
-      try await response.write(to: stream, on: date)
+      try await response.write(to: outlet)
     }
   }
 
