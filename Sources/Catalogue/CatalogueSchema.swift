@@ -22,7 +22,7 @@ enum CatalogueSchema {
   static let version: Int32 = 4
   /// The edition of the names and values that are indexed: of sights, places, abbreviations, prices and phones. A catalogue
   /// with an earlier one or none lacks some, and is made again from its hotels; see ``CatalogueRebuild``.
-  static let texts = 4
+  static let texts = 5
 
   /// Creates the tables in a new database.
   static func create(in connection: Connection) throws {

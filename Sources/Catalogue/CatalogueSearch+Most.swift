@@ -23,7 +23,7 @@ extension CatalogueSearch {
     let least = words.isOneTerm ? parts.count / 2 + 1 : 1
     var counted: [CountedWord] = []
     for part in parts {
-      let hotels = try countAtMost(Self.mostCounted, inWords: part.any)
+      let hotels = try vocabulary.count(part.any, atMost: Self.mostCounted)
       guard hotels > 0 else {
         // Who wants to be in Lyon has no use for Tokyo.
         if part.isAboutPlace, PlaceNames.all.isPlace(part.key) { return Found(rows: [], total: 0) }
@@ -31,7 +31,7 @@ extension CatalogueSearch {
       }
       counted.append(
         CountedWord(
-          part: part, hotels: hotels, isPlace: try countAtMost(1, inWords: part.place) > 0))
+          part: part, hotels: hotels, isPlace: try vocabulary.count(part.place, atMost: 1) > 0))
     }
     guard counted.count >= least else { return Found(rows: [], total: 0) }
     counted.sort { $0.hotels < $1.hotels }
@@ -71,7 +71,7 @@ extension CatalogueSearch {
 
   /// The hotels that match an expression; nil if there are none.
   private func some(inWords expression: String) throws -> Found? {
-    let total = try count(inWords: expression)
+    let total = try vocabulary.count(expression)
     guard total > 0 else { return nil }
     let rows = try words(expression, limit: query.limit + 1, offset: query.offset)
     return Found(rows: rows, total: total, hasMostOnly: true)
@@ -91,10 +91,6 @@ extension CatalogueSearch {
         "SELECT 1 FROM place WHERE key > ?1 || '/' AND key < ?1 || '0' AND hotels > 0 LIMIT 1"
       ).first(.text(name)) { row in row.int64(0) } != nil
     }
-  }
-
-  private func countAtMost(_ most: Int, inWords expression: String) throws -> Int {
-    try Vocabulary(connection, Vocabulary.Known()).count(expression, atMost: most)
   }
 
   /// The hotels that match the largest number of expressions, in the catalogue's order.

@@ -13,7 +13,7 @@ struct CatalogueSearch {
   let query: HotelQuery
   /// What the query says about a price, which orders its hotels by relevance.
   private(set) var wish: PriceWish?
-  private let known: Vocabulary.Known
+  let vocabulary: Vocabulary
 
   /// Makes a search, but does not run it.
   /// - Parameter known: what earlier searches of the same catalogue have found about words.
@@ -21,7 +21,7 @@ struct CatalogueSearch {
     _ connection: Connection, _ query: HotelQuery, _ known: Vocabulary.Known = Vocabulary.Known()
   ) {
     self.connection = connection
-    self.known = known
+    vocabulary = Vocabulary(connection, known)
     self.query = query
   }
 
@@ -52,7 +52,7 @@ struct CatalogueSearch {
     }
     let said = [query.description, query.location].compactMap(\.self).flatMap(SpelledQuery.said)
     let (names, wishes) = (said.flatMap(\.names), said.compactMap(\.wish))
-    if try !names.isEmpty && count(inWords: WordQuery.named(names)) > 0,
+    if try !names.isEmpty && vocabulary.count(WordQuery.named(names)) > 0,
       let words = WordQuery(query, keepsPrice: true), !words.isEmpty
     {
       let found = try find(words, keepsPrice: true)
@@ -68,14 +68,13 @@ struct CatalogueSearch {
     guard words.isEmpty else { return try search.find(words, keepsPrice: false) }
     let excluded = words.excludedExpression
     if let priced = try search.priced(without: excluded) { return priced }
-    let others = excluded.isEmpty ? 0 : try count(inWords: excluded)
+    let others = excluded.isEmpty ? 0 : try vocabulary.count(excluded)
     return Found(
       rows: try search.all(without: excluded), total: all - others,
       hasMostOnly: search.wish?.most != nil)
   }
 
   private func find(_ words: WordQuery, keepsPrice: Bool) throws -> Found {
-    let vocabulary = Vocabulary(connection, known)
     let exact = try words.joinedAndApart(by: vocabulary)
     let expression = exact.expression
     let phrases = exact.leadingPhrases
@@ -86,7 +85,7 @@ struct CatalogueSearch {
       return found
     }
     guard first.count < Self.enough else {
-      found.total = try unlessInterrupted { try count(inWords: expression) }
+      found.total = try unlessInterrupted { try vocabulary.count(expression) }
       return found
     }
     found.total = first.count
@@ -105,7 +104,7 @@ struct CatalogueSearch {
           offset: max(0, query.offset - before.count))
       }
       // Hotels with the exact words also match the wider expression.
-      found.total = try unlessInterrupted { try count(inWords: wider) }
+      found.total = try unlessInterrupted { try vocabulary.count(wider) }
     }
     guard found.total == 0 else { return found }
     if words.excludes, let plain = WordQuery(query, excludes: false, keepsPrice: keepsPrice),
@@ -125,7 +124,7 @@ struct CatalogueSearch {
 
   /// The hotels that match an expression; nil if there are none, or when counting would take too long.
   private func all(_ expression: String, leading phrases: Int) throws -> Found? {
-    guard let total = try unlessInterrupted({ try count(inWords: expression) }), total > 0
+    guard let total = try unlessInterrupted({ try vocabulary.count(expression) }), total > 0
     else { return nil }
     let rows = try words(
       expression, leading: phrases, limit: query.limit + 1, offset: query.offset)
@@ -259,11 +258,6 @@ extension CatalogueSearch {
     try connection.statement(
       "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid LIMIT ?2"
     ).all(.text(expression), .integer(Self.enough)) { row in row.int64(0) }
-  }
-
-  func count(inWords expression: String) throws -> Int {
-    try connection.statement("SELECT count(*) FROM words WHERE words MATCH ?1")
-      .first(.text(expression)) { row in Int(clamping: row.int64(0)) } ?? 0
   }
 
   private func count(inPhrases expression: String) throws -> Int {

@@ -106,8 +106,8 @@ final class CatalogueWriter {
       """
     ).run(
       command, .integer(seq), Self.words(text.name), Self.words(text.title),
-      Self.words(text.description), Self.offers(text), Self.words(text.address),
-      Self.words(text.city), Self.words(text.state), Self.words(text.country), Self.names(text))
+      Self.words(text.description), Self.offers(text), Self.place(text.address),
+      Self.place(text.city), Self.place(text.state), Self.place(text.country), Self.names(text))
     try connection.statement(
       """
       INSERT INTO phrases (phrases, rowid, name, description, address, city, state, country)
@@ -122,6 +122,10 @@ final class CatalogueWriter {
   private static func phrase(_ text: String) -> Binding { .text(PhraseWords.indexed(text)) }
 
   private static func words(_ text: String) -> Binding { .text(IndexedText.text(text)) }
+
+  private static func place(_ text: String) -> Binding {
+    .text(IndexedText.text(text, isOfPlace: true))
+  }
 
   private static func offers(_ text: HotelText) -> Binding {
     .text(([IndexedText.text(text.amenities)] + text.contacts).joined(separator: " "))

@@ -6,14 +6,14 @@ import Text
 /// - the parts of a term joined: `wifi` of `Wi-Fi`, `us` of `U.S.`, `ocallaghans` of `O'Callaghan's`;
 /// - words with an umlaut as they are written without one: `zuerich` of `Zürich`;
 /// - Cyrillic and Greek words in Latin letters: `berezka` of `Берёзка`;
-/// - what ``EqualWords`` regards as equal: `saint` of `St`.
+/// - what ``EqualWords`` regards as equal: `saint` of `St`, and `north` of `N` in an address or a place's name.
 enum IndexedText {
   /// The text between the words and their further forms. It equals no word.
   static let gap = "§"
   /// The most parts of a term that are joined. A longer term is a URL or no word.
   static let mostJoined = 4
 
-  static func text(_ text: String) -> String {
+  static func text(_ text: String, isOfPlace: Bool = false) -> String {
     guard !text.isEmpty else { return "" }
     let text = SpelledQuery.withStars(text)
     let folded = FoldedText(text)
@@ -28,7 +28,11 @@ enum IndexedText {
     }
     if !isASCII { forms += words.compactMap(LatinLetters.word) }
     // "A/C" is equal to what its letters together are.
-    for equal in EqualWords.forms(in: words + [gap] + forms) { forms += [gap] + equal }
+    // The end of "King's" is no south.
+    let alone = isOfPlace ? folded.terms.filter { $0.parts.count == 1 }.map(\.parts[0].text) : []
+    for equal in EqualWords.forms(in: words + [gap] + forms, ofPlace: alone) {
+      forms += [gap] + equal
+    }
     if !forms.isEmpty { forms.insert(gap, at: 0) }
     return (words + forms).joined(separator: " ")
   }
@@ -69,7 +73,9 @@ enum EqualWords {
     ave,avenue,av|av,avda,avenida|ln,lane|pl,place|pl,platz|pl,plaza|dr,drive|pkwy,parkway|gdns,gardens|ul,ulica|ул,улица|\
     apt,apartment|apts,apartments|calif,california|natl,national|blvd,boulevard,bd|sq,square|hwy,highway|ctr,center,centre|theater,theatre|\
     harbor,harbour|intl,international|hbf,hauptbahnhof|bhf,bahnhof|1st,first|2nd,second|3rd,third|4th,fourth|5th,fifth|6th,sixth|\
-    7th,seventh|8th,eighth|9th,ninth|10th,tenth|b b,bnb,b n b,b and b,bed breakfast,bed and breakfast,b bs,bnbs
+    7th,seventh|8th,eighth|9th,ninth|10th,tenth|b b,bnb,b n b,b and b,bed breakfast,bed and breakfast,b bs,bnbs|\
+    gt,great|np,national park|n,north,northern|s,south,southern|e,east,eastern|w,west,western|u,upon|two,2|three,3|four,4|\
+    five,5|six,6|seven,7|eight,8|nine,9|ten,10
     """.split(separator: "|").map { group in
       group.split(separator: ",").map { form in form.split(separator: " ").map(String.init) }
     }
@@ -108,10 +114,16 @@ enum EqualWords {
     byFirst[first]?.first { $0.rest.elementsEqual([second]) }.map { groups[$0.group] }
   }
 
+  /// Whether a group is for addresses and names of places only, because its abbreviation is a letter: `N. Orange Ave`.
+  private static func isOfPlaces(_ group: Int) -> Bool {
+    groups[group][0].count == 1 && groups[group][0][0].utf8.count == 1
+  }
+
   /// All forms of the abbreviations that occur, and names of streets with their other ending: `bahnhofstr` of
   /// `Bahnhofstraße`.
-  static func forms(in words: [String]) -> [[String]] {
-    var found: Set<Int> = []
+  /// - Parameter alone: the words that stand alone in an address or in a place's name.
+  static func forms(in words: [String], ofPlace alone: [String]) -> [[String]] {
+    var found = Set(alone.flatMap { byFirst[$0] ?? [] }.map { $0.group }.filter(isOfPlaces))
     var streets: [[String]] = []
     for (index, word) in words.enumerated() {
       if word.utf8.count > 4, word.hasSuffix("str") { streets.append([word + "asse"]) }
@@ -119,7 +131,7 @@ enum EqualWords {
         streets.append([String(word.dropLast(4))])
       }
       for (rest, group) in byFirst[word] ?? []
-      where words[(index + 1)...].starts(with: rest) { found.insert(group) }
+      where !isOfPlaces(group) && words[(index + 1)...].starts(with: rest) { found.insert(group) }
     }
     return found.sorted().flatMap { groups[$0] } + streets
   }

@@ -133,26 +133,24 @@ package struct PlaceNames: Sendable {
       .joined() + last
   }
 
+  /// The keys of names, also with other forms of abbreviations: `St Pancras` and `Saint Pancras`, `N. Ireland`.
   static func joined(_ names: [String]) -> Set<String> {
-    Set(names.map { Self.key($0) }.filter { !$0.isEmpty })
+    Set(names.flatMap(keys)).subtracting([""])
   }
 
-  /// The same while the table is made, also with other forms of abbreviations: `St Pancras` and `Saint Pancras`.
-  private mutating func joined(_ names: [String]) -> Set<String> {
-    var keys: Set<String> = []
-    for name in names {
-      let words = made[name] == nil ? Self.words(name) : []
-      let all =
-        made[name]
-        ?? words.reduce([""]) { keys, word in
-          // A word alone may be the code of a state.
-          let others = words.count > 1 ? EqualWords.others[word] ?? [] : []
-          return keys.flatMap { key in ([word] + others).map { key + $0 } }
-        }
-      made[name] = all
-      keys.formUnion(all)
+  private static func keys(of name: String) -> [String] {
+    let words = words(name)
+    return words.reduce([""]) { keys, word in
+      // A word alone may be the code of a state.
+      let others = words.count > 1 ? EqualWords.others[word] ?? [] : []
+      return keys.flatMap { key in ([word] + others).map { key + $0 } }
     }
-    return keys.subtracting([""])
+  }
+
+  /// The same while the table is made.
+  private mutating func joined(_ names: [String]) -> Set<String> {
+    for name in names where made[name] == nil { made[name] = Self.keys(of: name) }
+    return Set(names.flatMap { made[$0] ?? [] }).subtracting([""])
   }
 
   private mutating func add(_ names: [String], toCountry code: String) {

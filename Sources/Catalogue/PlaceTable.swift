@@ -50,7 +50,9 @@ enum PlaceTable {
     let insert = try connection.statement(
       "INSERT OR IGNORE INTO place_name (name, place) VALUES (?1, ?2)")
     for place in places {
-      var names: Set<String> = [PlaceNames.key(place.name)]
+      let expanded = FoldedText(place.name, .expanded).terms.flatMap(\.parts).map(\.text)
+      var names = PlaceNames.joined([place.name, expanded.joined(separator: " ")])
+        .union([expanded.joined()])
       if place.kind == Place.Kind.country.rawValue {
         names.formUnion(PlaceNames.all.names(ofCountry: place.name))
         // Without positions only the country stands for its parts.
@@ -60,11 +62,6 @@ enum PlaceTable {
       } else if place.kind == Place.Kind.city.rawValue {
         names.formUnion(PlaceNames.all.names(ofCity: place.name, in: place.country))
       }
-      let expanded = FoldedText(place.name, .expanded).terms.flatMap(\.parts).map(\.text)
-      names.insert(expanded.joined())
-      let (short, long) = ("st", "saint")
-      names.insert(expanded.map { $0.equalsBytes(of: long) ? short : $0 }.joined())
-      names.insert(expanded.map { $0.equalsBytes(of: short) ? long : $0 }.joined())
       for name in names { try insert.run(.text(name), .integer(place.id)) }
     }
   }

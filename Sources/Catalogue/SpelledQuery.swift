@@ -74,7 +74,7 @@ struct SpelledQuery {
     let (links, runs) = (SearchStopWords.links, SearchStopWords.runs)
     return [
       Rule("\\s+", " "), site, Rule("([,;])(?=[^\\s\\p{Nd}])", "$1 "),
-      Rule("(?<=\\p{L}{3})[/@|](?=\\p{L}{3})", " "),
+      Rule("(?<=\\p{L}{3})[/@|](?=\\p{L}{2})", " "),
       Rule(
         "(?<=" + unspaced + ")(?=\\p{sc=Latin}{2})|(?<=\\p{sc=Latin}{2})(?=" + unspaced + ")",
         " "),
@@ -154,9 +154,9 @@ struct SpelledQuery {
       Rule("(?<!\\S)LA" + before(word), "Los Angeles"),
       Rule(afterName("[Ll]a") + before(any(kinds)), anyLA),
       Rule("(?<!\\S)[Ll]a" + before(any(kinds)), "Los Angeles"),
-      // "hotel w/ pool", "lond*", "motel6".
+      // "hotel w/ pool", "lond*", "motel6", "4seasons".
       Rule("(?<!\\S)[Ww]/(?=[\\s\\p{L}])", "with "), Rule("(?<=\\p{L})\\*+(?!\\S)", " "),
-      Rule("(?<=\\p{L}{3})(?=\\p{Nd}{1,2}(?!\\S))", " "),
+      Rule("(?<=\\p{L}{3})(?=\\p{Nd}{1,2}(?!\\S))|(?<=(?<!\\S)\\p{Nd})(?=\\p{sc=Latin}{4})", " "),
       // "プール付き", "带游泳池".
       Rule("(?<=" + unspaced + "{2})(?:付き|つき|あり|有り)(?!\\S)|(?<!\\S)带(?=\\p{sc=Han}{2})", " "),
       // "AT & T".

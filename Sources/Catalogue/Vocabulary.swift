@@ -100,7 +100,7 @@ struct Vocabulary {
   }
 
   /// How many hotels match an expression, but no more than some.
-  func count(_ expression: String, atMost most: Int) throws -> Int {
+  func count(_ expression: String, atMost most: Int = .max) throws -> Int {
     try connection.statement(
       "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ?1 LIMIT ?2)"
     ).first(.text(expression), .integer(most)) { row in Int(clamping: row.int64(0)) } ?? 0

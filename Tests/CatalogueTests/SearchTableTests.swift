@@ -26,6 +26,10 @@ import Testing
         : HotelQuery(description: text, location: search["location"]?.string)
     }
 
+    func row(_ hotel: Hotel) throws -> JSONNode {
+      try #require(hotels.first { "hotel_\($0["id"]?.int ?? 0)" == hotel.id.text })
+    }
+
     static func check(_ page: HotelPage, _ search: JSONNode) throws {
       let wanted = try #require(search["finds"]).elements.compactMap(\.int).map { "hotel_\($0)" }
       let query = search["query"]?.string ?? ""
@@ -49,9 +53,12 @@ import Testing
         try Table.check(try await fixture.catalogue.search(Table.query(search)), search)
       }
       for place in try await fixture.catalogue.places(beginning: "", limit: 50).places {
-        // An address may name the place, too.
-        let found = try await fixture.catalogue.search(HotelQuery(location: place.name)).total
-        #expect(found ?? 0 >= place.hotels, "\(place.name)")
+        // An address may name the place, too. Those that are there come first.
+        let found = try await fixture.catalogue.search(HotelQuery(location: place.name))
+        #expect(found.total ?? 0 >= place.hotels, "\(place.name)")
+        let first = found.hotels.prefix(place.kind == .city ? place.hotels : 0)
+        let cities = try first.map { try table.row($0)["city"]?.string }
+        #expect(cities.allSatisfy { $0 == place.name }, "\(place.name)")
         for end in place.name.indices {
           let typed = String(place.name[...end])
           let names = try await fixture.catalogue.places(beginning: typed, limit: 50).places

@@ -12,7 +12,7 @@ let hays, used, spelledNames
 function searched(hotel) {
   if (used !== lines) [hays, used, spelledNames] = [new WeakMap(), lines, {}]
   if (!hays.has(hotel)) {
-    const address = hay(textOf(hotel, "address")), city = hay(textOf(hotel, "city", "state", "country"))
+    const address = hay(textOf(hotel, "address"), 1), city = hay(textOf(hotel, "city", "state", "country"), 1)
     const all = namesOf(hotel), names = spelledNames[all] ??= hayOfNames(all), spot = city + names
     const heading = hay(textOf(hotel, "title", "alias", "category"))
     const name = hay(textOf(hotel, "name")), title = heading + spot

@@ -41,13 +41,13 @@ function fold(text, isExpanded) {
 
 /** @returns {string[][]} For each term its parts, and whether punctuation follows them. */
 const terms = (text, isExpanded) => fold(text, isExpanded).split(/[\s\p{Cc}]+/u)
-  .map(term => Object.assign(term.match(parts) ?? [], { term })).filter(term => term.length)
+  .map(term => Object.assign(term.match(parts) ?? [], { term })).filter(term => term[0])
 
 /** The words of the index for a part: of a run, each character with the next. */
 const words = part => isRun(part) ? [...part].map((one, at, all) => one + (all[at + 1] ?? "")) : [part]
 
-const joins = term => term.flatMap((_, at) => [2, 3, 4].filter(count => at + count <= term.length)
-  .map(count => term.slice(at, at + count)).filter(some => !some.some(isRun)).map(some => some.join("")))
+const joins = term => term.flatMap((_, at) => [2, 3, 4].map(count => term.slice(at, at + count))
+  .filter((some, less) => some[less + 1] && !some.some(isRun)).map(some => some.join("")))
 
 /** Words as one word, with a letter between two of them twice and once: Travelodge. */
 const together = some => [some.join(""), some.reduce((one, other) => one + other.slice(other[2] && one.at(-1) === other[0]))]
@@ -55,7 +55,7 @@ const together = some => [some.join(""), some.reduce((one, other) => one + other
 /** The terms without stop words, unless all are. */
 function withoutStops(all, termOf = it => it) {
   const [small, kinds, praise] = stopWords
-  const isOf = (it, words) => it && termOf(it).length < 2 && (words.includes(termOf(it)[0]) || words === small && /^\p{So}/u.test(termOf(it)[0]))
+  const isOf = (it, words) => it && !termOf(it)[1] && (words.includes(termOf(it)[0]) || words === small && /^\p{So}/u.test(termOf(it)[0]))
   // Nice is a place, too, if nothing else counts.
   const isWish = it => isOf(it, praise) || isOf(it, ["nice"]) && !all.every(it => isOf(it, ["nice", ...small, ...kinds]))
   all = all.filter((it, at) => !(isWish(it) && isOf(all[at + 1], kinds)))
@@ -111,7 +111,7 @@ export const said = text => matches(pieces(text), saidPattern).map(([all, stay, 
 })
 
 /** Whether a text says more than what every result is, a price and a stay. */
-export const counts = (text, keepsSaid) => terms(unsaid(text, keepsSaid)).some(term => term.length > 1 || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
+export const counts = (text, keepsSaid) => terms(unsaid(text, keepsSaid)).some(term => term[1] || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
 
 /** A place's name without spaces and stop words, by which names are compared. */
 export const key = name => typeof name === "string" ? withoutStops(terms(name)).flat().join("") : ""
@@ -130,8 +130,8 @@ export function asPhrase(text) {
   return ` ${found.join(" ")} `
 }
 
-/** What a text is searched in. */
-export function hay(text) {
+/** What a text is searched in. Groups of `equals` that begin with one letter are for places: "N. Orange Ave". */
+export function hay(text, isOfPlace) {
   text = rewritten(text, 7, 8)
   const plain = terms(text)
   // Other letters are only in these.
@@ -141,7 +141,7 @@ export function hay(text) {
   const streets = own.filter(it => /..str(asse)?$/.test(it))
     .map(it => it.endsWith("str") ? it + "asse" : it.slice(0, -4))
   const groups = new Set(all.split(" ").flatMap(it => equals.get(it) ?? []))
-  return all + [...[...groups].filter(forms => forms.some(form => all.includes(` ${form} `))).flat(), ...streets].join(" § ") + " "
+  return all + [...[...groups].filter(forms => forms[0][1] ? forms.some(form => all.includes(` ${form} `)) : isOfPlace && plain.some(it => !it[1] && forms.includes(it[0]))).flat(), ...streets].join(" § ") + " "
 }
 
 /** The two words of which a word may consist, which may share a letter. */
@@ -173,7 +173,7 @@ export function others(word, texts, isSight) {
 /** The words of the index for a term. A hotel may go on after its last run. */
 function phraseOf(term) {
   const phrase = term.flatMap(words)
-  if (isRun(term.at(-1)) && [...term.at(-1)].length > 1) phrase.pop()
+  if (isRun(term.at(-1)) && [...term.at(-1)][1]) phrase.pop()
   return phrase.join(" ")
 }
 
@@ -203,7 +203,7 @@ export function wanted(text, meanings, keepsSaid, isAboutPlace) {
     }
   })
   const all = counted.reduce((done, word) => {
-    const before = done.at(-1)?.term, forms = before?.length === 1 && word.term.length === 1 && equals.get(before[0])?.find(it => it.includes(before[0] + " " + word.term[0]))
+    const before = done.at(-1)?.term, forms = before && !before[1] && !word.term[1] && equals.get(before[0])?.find(it => it.includes(before[0] + " " + word.term[0]))
     return forms ? [...done.slice(0, -1), { key: before + word.key, forms: forms.map(it => it + " ") }] : [...done, word]
   }, [])
   const solid = it => it?.term?.some(isRun) === false ? it.key : ""
