@@ -66,7 +66,7 @@ struct CatalogueSearch {
     var search = self
     search.wish = PriceWish(wishes)
     guard words.isEmpty else { return try search.find(words, keepsPrice: false) }
-    let excluded = words.excludedExpression
+    let excluded = words.excluded
     if let priced = try search.priced(without: excluded) { return priced }
     let others = excluded.isEmpty ? 0 : try vocabulary.count(excluded)
     return Found(
@@ -107,7 +107,8 @@ struct CatalogueSearch {
       found.total = try unlessInterrupted { try vocabulary.count(wider) }
     }
     guard found.total == 0 else { return found }
-    if words.excludes, let plain = WordQuery(query, excludes: false, keepsPrice: keepsPrice),
+    if !words.excluded.isEmpty,
+      let plain = WordQuery(query, excludes: false, keepsPrice: keepsPrice),
       let found = try all(plain.expression, leading: plain.leadingPhrases)
     {
       return found

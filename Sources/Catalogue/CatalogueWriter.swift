@@ -105,7 +105,7 @@ final class CatalogueWriter {
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
       """
     ).run(
-      command, .integer(seq), Self.words(text.name), Self.words(text.title),
+      command, .integer(seq), Self.name(text.name), Self.words(text.title),
       Self.words(text.description), Self.offers(text), Self.place(text.address),
       Self.place(text.city), Self.place(text.state), Self.place(text.country), Self.names(text))
     try connection.statement(
@@ -120,6 +120,10 @@ final class CatalogueWriter {
   }
 
   private static func phrase(_ text: String) -> Binding { .text(PhraseWords.indexed(text)) }
+
+  private static func name(_ text: String) -> Binding {
+    .text(IndexedText.text(text) + " " + IndexedText.ofName + PlaceNames.key(text))
+  }
 
   private static func words(_ text: String) -> Binding { .text(IndexedText.text(text)) }
 

@@ -10,6 +10,8 @@ import Text
 enum IndexedText {
   /// The text between the words and their further forms. It equals no word.
   static let gap = "§"
+  /// What the word of the index for a hotel's whole name begins with, so that it is no other word's beginning.
+  static let ofName = "＝"
   /// The most parts of a term that are joined. A longer term is a URL or no word.
   static let mostJoined = 4
 

@@ -46,8 +46,6 @@ enum SearchStopWords {
   /// What is one of them before one of ``kinds`` if another word counts, and a place otherwise.
   static let doubtful: Set<String> = ["nice"]
 
-  static func isLink(_ text: String) -> Bool { links.contains(text) }
-
   static func words(_ text: String) -> Set<String> {
     Set(FoldedText(text).terms.flatMap(\.parts).map(\.text))
   }

@@ -229,11 +229,11 @@ struct SpelledQuery {
 
   private static func names(in letters: ArraySlice<Character>) -> [String]? {
     let name = String(letters)
-    if SearchStopWords.isLink(name) { return [] }
+    if SearchStopWords.links.contains(name) { return [] }
     if isKnown(name) { return [name] }
     for count in 1..<max(1, letters.count) {
       let first = String(letters.prefix(count))
-      let isLink = SearchStopWords.isLink(first)
+      let isLink = SearchStopWords.links.contains(first)
       guard isLink || count > 1 && isKnown(first) else { continue }
       if let others = names(in: letters.dropFirst(count)) {
         return (isLink ? [] : [first]) + others

@@ -43,8 +43,8 @@ struct WordQuery {
     /// The columns in which it is looked for.
     var columns: String
     let isAboutPlace: Bool
-    /// The whole text, and the text from its first word that counts to its last: "hotels in kent" and "kent". Only one
-    /// of them if they are equal.
+    /// The word for a hotel of that name, the whole text, and the text from its first word that counts to its last: "hotels in
+    /// kent" and "kent". Only one of the last two if they are equal.
     var phrases: [String]
     /// Whether a hotel must have one of them.
     let isPhrase: Bool
@@ -73,8 +73,8 @@ struct WordQuery {
   }
 
   var texts: [Text] = []
-  /// The expression for hotels that are not meant; nil if there is none.
-  private var excluded: String?
+  /// The expression for hotels that are not meant; empty, which no hotel matches, if there is none.
+  private(set) var excluded = ""
 
   /// Splits the texts of a query; nil when one has neither a letter nor a digit, which no hotel matches.
   /// - Parameter excludes: whether a hyphen before a word excludes it. If not, a text with one is looked for as a phrase: it
@@ -123,6 +123,11 @@ struct WordQuery {
         let counted = plain[first...last]
         if counted.count < plain.count { phrases.append(Self.phrase(counted.flatMap(\.parts))) }
         phrases += Self.possessives(counted)
+      }
+      // "Ritz" means the hotel of that name before the Ritz-Carlton, but "Malibu" is a place.
+      let name = counted.map { Self.key(plain[$0]) }.joined()
+      if !isAboutPlace, !PlaceNames.all.isPlace(name) {
+        phrases.insert(IndexedText.ofName + name, at: 0)
       }
       texts.append(
         Text(
@@ -176,19 +181,13 @@ struct WordQuery {
       let (has, hasNot) = (Self.any(of: names), Self.any(of: said))
       expressions.append("((\(has)) NOT (\(Self.all) : (\(hasNot))))")
     }
-    guard !expressions.isEmpty else { return }
-    excluded = ([excluded].compactMap(\.self) + expressions).joined(separator: " OR ")
+    excluded = ((excluded.isEmpty ? [] : [excluded]) + expressions).joined(separator: " OR ")
   }
 
   /// An expression without the hotels that are not meant.
   func withoutExcluded(_ expression: String) -> String {
-    excluded.map { "(\(expression)) NOT (\($0))" } ?? expression
+    excluded.isEmpty ? expression : "(\(expression)) NOT (\(excluded))"
   }
-
-  /// Whether hotels with some words are left out.
-  var excludes: Bool { excluded != nil }
-  /// The expression for hotels that are left out; empty, which no hotel matches, if there is none.
-  var excludedExpression: String { excluded ?? "" }
 
   /// Whether the query has no text: it matches all hotels.
   var isEmpty: Bool { texts.isEmpty }

@@ -1,7 +1,7 @@
 import { distance, isPlace, isSight, lines, meanings, namesOf, sortedName } from "./places.js"
 import { asPhrase, contacts, counts, hay, hayOfNames, key, matches, others, priceOf, refusal, said, wanted } from "./words.js"
 
-const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => typeof text === "string").join(" | ")
+const textOf = (hotel, ...names) => names.flatMap(name => hotel[name] ?? []).filter(text => text?.trim).join(" | ")
 
 /** The names of members that are true: `free_parking`. */
 const flagsOf = hotel => Object.keys(hotel).filter(name => hotel[name] === true).join(" | ").replaceAll("_", " ")
@@ -17,7 +17,7 @@ function searched(hotel) {
     const heading = hay(textOf(hotel, "title", "alias", "category"))
     const name = hay(textOf(hotel, "name")), title = heading + spot
     const what = name + hay(textOf(hotel, "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + contacts(hotel) + heading + address + city
-    hays.set(hotel, { what, name, names, where: address + spot, titled: address + title, head: name + title, spot })
+    hays.set(hotel, { what, name, own: key(hotel.name), names, where: address + spot, titled: address + title, head: name + title, spot })
   }
   return hays.get(hotel)
 }
@@ -98,16 +98,16 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
   const excludes = refused[0] && (isRefused || wanted(texts.join(" "), meanings)[0])
   if (!excludes) texts = asked
   let all = [], exact
-  // Those with the words as they are come first, among them and after them those with the text as it is, then by how many of the words
-  // a name or a place has.
-  const [lat, lon] = near.split(",")
+  // Those with the words as they are come first, among them and after them those of that name, those with the text as it is, then by
+  // how many of the words a name or a place has.
+  const [lat, lon] = near.split(","), called = key(description)
   const done = (hotels, matched) => ({
     matched, hotels: hotels.map(hotel => {
-      const price = priceOf(hotel), { what, head } = searched(hotel)
+      const price = priceOf(hotel), { what, head, own } = searched(hotel)
       return {
         hotel, rank: sort === "distance" ? distance({ lat, lon }, hotel) : prices[0] && limits[0] && sort !== "price" ? price > most ? price : !(price >= least) : prices[0] || sort === "price" ? price ?? 1e15 : 0,
         name: sort === "name" ? sortedName(hotel) : "",
-        score: (exact?.has(hotel) ? 1e4 : 0) + texts.filter(text => text && what.includes(asPhrase(text))).length * 99 + all.filter(({ forms }) => forms.some(form => head.includes(whole(form)))).length
+        score: (exact?.has(hotel) ? 1e4 : 0) + (own === called && !isPlace(own)) * 999 + texts.filter(text => text && what.includes(asPhrase(text))).length * 99 + all.filter(({ forms }) => forms.some(form => head.includes(whole(form)))).length
       }
     }).sort((one, other) => one.name.localeCompare(other.name, "en") || one.rank - other.rank || other.score - one.score).map(it => it.hotel)
   })

@@ -114,21 +114,17 @@ export const said = text => matches(pieces(text), saidPattern).map(([all, stay, 
 export const counts = (text, keepsSaid) => terms(unsaid(text, keepsSaid)).some(term => term[1] || !stopWords.slice(0, 2).some(words => words.includes(term[0])))
 
 /** A place's name without spaces and stop words, by which names are compared. */
-export const key = name => typeof name === "string" ? withoutStops(terms(name)).flat().join("") : ""
+export const key = name => name?.trim ? withoutStops(terms(name)).flat().join("") : ""
 
 /** The words under which names of places are searched: a name is one word, so that "great" finds nothing in Great Britain. */
-export const hayOfNames = names => names.map(name => terms(name).flat()).map(parts =>
-  parts.some(isRun) ? parts.flatMap(words).join(" ") : parts.join("")).map(name => ` § ${name} `).join("")
+export const hayOfNames = names => names.map(name => terms(name).flat())
+  .map(parts => ` § ${parts.flatMap(words).join(parts.some(isRun) ? " " : "")} `).join("")
 
 /** A Cyrillic or Greek word in Latin letters. */
 const toLatin = word => latin.has(word[0]) ? [...word].map(it => latin.get(it) ?? it).join("").replaceAll("oy", "ou") : ""
 
-/** A text as a phrase. A hotel may go on after its last run. */
-export function asPhrase(text) {
-  const all = terms(text).flat(), found = all.flatMap(words)
-  if (all[0] && isRun(all.at(-1)) && found[1]) found.pop()
-  return ` ${found.join(" ")} `
-}
+/** A text as a phrase. */
+export const asPhrase = text => ` ${phraseOf(terms(text).flat())} `
 
 /** What a text is searched in. Groups of `equals` that begin with one letter are for places: "N. Orange Ave". */
 export function hay(text, isOfPlace) {
@@ -170,10 +166,10 @@ export function others(word, texts, isSight) {
     ...toLatin(word) ? others(toLatin(word), texts, isSight) : []]
 }
 
-/** The words of the index for a term. A hotel may go on after its last run. */
-function phraseOf(term) {
-  const phrase = term.flatMap(words)
-  if (isRun(term.at(-1)) && [...term.at(-1)][1]) phrase.pop()
+/** The words of the index for parts in a row. A hotel may go on after its last run. */
+function phraseOf(all) {
+  const phrase = all.flatMap(words)
+  if (isRun(all.at(-1)) && [...all.at(-1)][1]) phrase.pop()
   return phrase.join(" ")
 }
 
