@@ -41,7 +41,7 @@ extension CatalogueSearch {
       return found
     }
     // What is in another place helps nobody, whatever else it has.
-    let named = try counted.filter { try $0.isPlace && isPlace($0.part.key) }
+    let named = try counted.filter { try $0.isPlace && vocabulary.isPlace($0.part.key) }
     if !named.isEmpty {
       let place = named.map(\.part.place).joined(separator: " AND ")
       let others = counted.filter { word in !named.contains { $0.expression == word.expression } }
@@ -79,18 +79,6 @@ extension CatalogueSearch {
 
   private static func any(of words: [CountedWord]) -> String {
     words.map(\.expression).joined(separator: " OR ")
-  }
-
-  /// Whether a country, a state or a city is called so: one that everybody knows, or one of a hotel.
-  private func isPlace(_ key: String) throws -> Bool {
-    if PlaceNames.all.isPlace(key) { return true }
-    return try Place.Kind.allCases.contains { kind in
-      let name = kind.rawValue + "/" + key
-      // The character after "/" is "0".
-      return try connection.statement(
-        "SELECT 1 FROM place WHERE key > ?1 || '/' AND key < ?1 || '0' AND hotels > 0 LIMIT 1"
-      ).first(.text(name)) { row in row.int64(0) } != nil
-    }
   }
 
   /// The hotels that match the largest number of expressions, in the catalogue's order.

@@ -74,19 +74,11 @@ enum PlaceTable {
   ) throws -> [Place] {
     let prefix = PlaceNames.key(text)
     guard !prefix.isEmpty || text.utf8.allSatisfy({ $0 <= 0x20 }) else { return [] }
-    var found = try places(named: [PlaceNames.beginning(text)], limit: limit, in: connection)
-    if found.isEmpty { found = try places(named: [prefix], limit: limit, in: connection) }
+    var found = try places(named: PlaceNames.beginning(text), limit: limit, in: connection)
+    if found.isEmpty { found = try places(named: prefix, limit: limit, in: connection) }
     guard found.isEmpty, !prefix.isEmpty else { return found }
     let meant = PlaceNames.all.meant(beginning: prefix).union(PlaceNames.all.meant(by: prefix))
-    let foreign = try connection.statement(
-      """
-      SELECT kind, name, state, country, hotels FROM place
-      WHERE id IN (SELECT place FROM place_name WHERE name IN (SELECT value FROM json_each(?1)))
-      ORDER BY hotels DESC, id LIMIT ?2
-      """
-    ).all(
-      .text("[" + meant.map { "\"\($0)\"" }.joined(separator: ",") + "]"), .integer(limit),
-      row: Place.init)
+    let foreign = try places(withAny: meant, limit: limit, in: connection)
     guard foreign.isEmpty else { return foreign }
     // "Paris, France".
     if let comma = text.firstIndex(of: ",") {
@@ -104,29 +96,41 @@ enum PlaceTable {
       ).all(.text(prefix), .integer(limit), row: Place.init)
       if !others.isEmpty { return others }
     }
-    found = try places(named: similar(to: prefix, in: connection), limit: limit, in: connection)
+    found = try places(withAny: similar(to: prefix, in: connection), limit: limit, in: connection)
     // "Paris fr".
     let first = text.lastIndex(of: " ").map { PlaceNames.key(String(text[..<$0])) } ?? ""
     guard found.isEmpty, first.unicodeScalars.count >= leastCorrected else { return found }
-    return try places(named: [first], limit: limit, in: connection)
+    return try places(named: first, limit: limit, in: connection)
   }
 
+  /// The places with a name that begins so.
   private static func places(
-    named prefixes: [String], limit: Int, in connection: Connection
+    named prefix: String, limit: Int, in connection: Connection
   ) throws -> [Place] {
-    var places: [Place] = []
-    for prefix in prefixes where places.count < limit {
-      places += try connection.statement(
-        """
-        SELECT kind, name, state, country, hotels FROM place
-        WHERE id IN (SELECT place FROM place_name WHERE name >= ?1 AND name < ?1 || char(0x10FFFF))
-        ORDER BY id IN (SELECT place FROM place_name WHERE name = ?1) DESC,
-          instr(key, kind || '/' || ?1) = 1 DESC, hotels DESC, id
-        LIMIT ?2
-        """
-      ).all(.text(prefix), .integer(limit - places.count), row: Place.init)
-    }
-    return places
+    try connection.statement(
+      """
+      SELECT kind, name, state, country, hotels FROM place
+      WHERE id IN (SELECT place FROM place_name WHERE name >= ?1 AND name < ?1 || char(0x10FFFF))
+      ORDER BY id IN (SELECT place FROM place_name WHERE name = ?1) DESC,
+        instr(key, kind || '/' || ?1) = 1 DESC, hotels DESC, id
+      LIMIT ?2
+      """
+    ).all(.text(prefix), .integer(limit), row: Place.init)
+  }
+
+  /// The places with any of some names, each once.
+  private static func places(
+    withAny names: Set<String>, limit: Int, in connection: Connection
+  ) throws -> [Place] {
+    try connection.statement(
+      """
+      SELECT kind, name, state, country, hotels FROM place
+      WHERE id IN (SELECT place FROM place_name WHERE name IN (SELECT value FROM json_each(?1)))
+      ORDER BY hotels DESC, id LIMIT ?2
+      """
+    ).all(
+      .text("[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]"), .integer(limit),
+      row: Place.init)
   }
 
   /// The orders in which the hotels can be sorted.
@@ -143,8 +147,8 @@ enum PlaceTable {
     return orders
   }
 
-  /// The beginnings of names that differ least.
-  private static func similar(to prefix: String, in connection: Connection) throws -> [String] {
+  /// The names whose beginnings differ least.
+  private static func similar(to prefix: String, in connection: Connection) throws -> Set<String> {
     let letters = Array(prefix.unicodeScalars)
     guard letters.count >= leastCorrected, let first = prefix.first else { return [] }
     let names = try connection.statement(
@@ -152,18 +156,15 @@ enum PlaceTable {
       SELECT DISTINCT name FROM place_name WHERE name >= ?1 AND name < ?1 || char(0x10FFFF) LIMIT ?2
       """
     ).all(.text(String(first)), .integer(mostCompared)) { row in try row.string(0) }
-    let beginnings = names.compactMap { name -> (text: String, differences: Int)? in
+    let found = names.compactMap { name -> (name: String, differences: Int)? in
       let scalars = Array(name.unicodeScalars)
       // A letter may be missing or too much, so the beginning may be a letter longer or shorter.
-      return (letters.count - 1...letters.count + 1).filter { $0 <= scalars.count }.compactMap {
-        count in
-        Vocabulary.differences(letters, Array(scalars[..<count])).map {
-          (String(String.UnicodeScalarView(scalars[..<count])), $0)
-        }
-      }.min { $0.1 < $1.1 }
+      return (letters.count - 1...letters.count + 1).filter { $0 <= scalars.count }
+        .compactMap { Vocabulary.differences(letters, Array(scalars[..<$0])) }.min()
+        .map { (name, $0) }
     }
-    let least = beginnings.map(\.differences).min()
-    return Set(beginnings.filter { $0.differences == least }.map(\.text)).sorted()
+    let least = found.map(\.differences).min()
+    return Set(found.filter { $0.differences == least }.map(\.name))
   }
 }
 

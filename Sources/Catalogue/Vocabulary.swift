@@ -1,4 +1,5 @@
 import Documents
+import Hotels
 import SQLite
 
 /// The words of all hotels, as ``IndexedText`` has them, to find what a search means: "swiming", "pools", "guesthouse".
@@ -6,8 +7,8 @@ import SQLite
 ///
 /// The plural or singular of a query's word replaces it. Another word may if more than four times as many hotels have it
 /// and it differs by few letters: one from five letters on, two from eight on, and no other word by fewer. The first letter
-/// must be the same, which limits the number of words to compare. Nothing else replaces a word that ten hotels have, or a
-/// number, and nothing at all the name of a place: "Paris" is no plural.
+/// must be the same, which limits the number of words to compare. Nothing else replaces a word that ten hotels have, a
+/// number or the name of a hotel's place, and nothing at all the name of a place that everybody knows: "Paris" is no plural.
 struct Vocabulary {
   /// How many words of a query are looked up, and how many alternatives each may have.
   static let (mostWords, mostAlternatives) = (8, 4)
@@ -109,6 +110,18 @@ struct Vocabulary {
   /// Whether so many hotels have a word that it is no mistake.
   func isRight(_ word: String) throws -> Bool { try hotels(word) >= Self.right }
 
+  /// Whether a country, a state or a city is called so: one that everybody knows, or one of a hotel.
+  func isPlace(_ key: String) throws -> Bool {
+    if PlaceNames.all.isPlace(key) { return true }
+    return try Place.Kind.allCases.contains { kind in
+      let name = kind.rawValue + "/" + key
+      // The character after "/" is "0".
+      return try connection.statement(
+        "SELECT 1 FROM place WHERE key > ?1 || '/' AND key < ?1 || '0' AND hotels > 0 LIMIT 1"
+      ).first(.text(name)) { row in row.int64(0) } != nil
+    }
+  }
+
   private func hotels(_ word: String) throws -> Int64 {
     try connection.statement("SELECT hotels FROM vocabulary WHERE term = ?1").first(.text(word)) {
       row in row.int64(0)
@@ -129,7 +142,7 @@ struct Vocabulary {
       // The plural of a right word is right: "hostels" does not mean "hotels".
       own += hotels
     }
-    if own < Self.right, word[0].properties.numericType == nil {
+    if try own < Self.right && word[0].properties.numericType == nil && !isPlace(text) {
       let similar = try similar(to: word, text, own, without: found.map(\.term))
       let least = similar.map(\.differences).min()
       found += similar.filter { $0.differences == least }

@@ -216,7 +216,7 @@ import Testing
   @Test(arguments: [
     ("los angles", ["hotel_1"], false), ("hotels in los angles", ["hotel_1"], false),
     ("isle of skye", ["hotel_8"], true), ("brighton", [], false), ("st ives", [], false),
-    ("family room manchester", ["hotel_11"], true),
+    ("family room manchester", ["hotel_11"], true), ("harpe", ["hotel_13"], false),
   ])
   func whatIsMeantIsFoundAndNotWhatLooksLikeIt(
     text: String, found: [String], isMost: Bool
@@ -228,6 +228,8 @@ import Testing
         Rows.hotel(9, "Light", #""description":"Bright family beds.""#),
         Rows.hotel(10, "St. Henri IV"), Rows.hotel(11, "Mitre", #""city":"Manchester""#),
         Rows.hotel(12, "Manchester Grand", #""title":"Room","city":"San Diego""#),
+        // Six hotels have "harp".
+        Rows.hotel(13, "Mill", #""city":"Harpe""#),
       ]
     try await CatalogueFixture.run(rows: rows) { fixture async throws in
       let page = try await fixture.catalogue.search(HotelQuery(description: text, limit: 9))

@@ -41,9 +41,12 @@ function complete(word, hotels) {
   return { ...word, forms: isName ? forms.map(form => form.trimEnd() + " ") : forms }
 }
 
-/** A word with what it may mean besides if few hotels have it. */
+/** Whether a hotel's place is called so. */
+const isTheirs = (name, hotels) => hotels.some(it => [it.city, it.state, it.country].map(key).includes(name))
+
+/** A word with what it may mean besides if few hotels have it. What hotels' places are called is no mistake. */
 const wider = (word, hotels) => !word.own?.[2] || isPlace(word.own) || meanings(word.own)[0] ? word
-  : { ...word, forms: [...word.forms, ...others(word.own, () => hotels.map(it => searched(it).what + searched(it).names), isSight)] }
+  : { ...word, forms: [...word.forms, ...others(word.own, () => isTheirs(word.own, hotels) ? [] : hotels.map(it => searched(it).what + searched(it).names), isSight)] }
 
 /** The hotels with most of the words; words that none has are left out first, and the named place counts before others. */
 function withMost(hotels, words) {
@@ -68,7 +71,7 @@ function withMost(hotels, words) {
   const found = hotels.filter(it => counted.every(({ set }) => set.has(it)))
   if (found[0]) return found
   // A place that everybody knows, or one of a hotel.
-  const isNamed = ({ name, words }) => name && hotels.some(it => isThere(it, words)) && (isPlace(name) || hotels.some(it => [it.city, it.state, it.country].map(key).includes(name)))
+  const isNamed = ({ name, words }) => name && hotels.some(it => isThere(it, words)) && (isPlace(name) || isTheirs(name, hotels))
   const named = counted.filter(isNamed), there = hotels.filter(it => named.every(({ words }) => isThere(it, words)))
   if (named[0] && there[0]) {
     const some = there.filter(it => counted.some(word => !named.includes(word) && word.set.has(it)))
