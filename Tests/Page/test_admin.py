@@ -205,8 +205,12 @@ def test_a_page_whose_server_is_gone_says_so(browser, tmp_path):
 def test_users_are_found_by_name_and_their_sessions_end(browser, server):
     session = requests.post(server.url + "/v1/sessions", json={"username": "anna", "password": "a good password"}).json()
     mine = {"Authorization": "Bearer " + session["token"]}
+    long = {"username": "W" * 200, "password": "a good password"}
+    assert requests.post(server.url + "/v1/users", json=long).status_code in (201, 409)
     page = enter(browser())
-    show(page, "#/users", "anna")
+    show(page, "#/users", "anna", long["username"])
+    assert page.driver.execute_script(
+        "return document.querySelector('main th:last-child').getBoundingClientRect().right < innerWidth"), "the name hides the acts"
     page.write("#name", "ANN")
     page.find("#name").send_keys(Keys.ENTER)
     page.until(lambda: len(page.all("main tbody tr")) == 1 and "anna" in page.find("main tbody").text)
