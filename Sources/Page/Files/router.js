@@ -91,16 +91,14 @@ export async function render(scroll = 0) {
   }
   window.scrollTo(0, scroll)
   if (isFirst) isFirst = false
-  else {
-    focusOn(main.querySelector("h1") ?? main)
-    announce(view.title)
-  }
+  else focusOn(main.querySelector("h1") ?? main, view.title)
 }
 
-/** Puts the focus on a heading. */
-export function focusOn(heading) {
+/** Puts the focus on a heading, and announces a new view. */
+export function focusOn(heading, title) {
   heading.tabIndex = -1
   heading.focus({ preventScroll: true })
+  if (title) announce(title)
 }
 
 function followLink(event) {

@@ -8,7 +8,7 @@ import { markdown } from "./markdown.js"
 import { attempt, toast } from "./messages.js"
 import { personName } from "./people.js"
 import { photosOf } from "./photos.js"
-import { go, rewrite } from "./router.js"
+import { focusOn, go, rewrite } from "./router.js"
 import { empty, waits } from "./states.js"
 import { t } from "./texts.js"
 import { arrange } from "./tiles.js"
@@ -33,7 +33,10 @@ export async function show({ id }, signal) {
       editing = mayWrite && typed in localStorage
       refill(parts.about, editing ? editor(list) : about(list, mayWrite))
     }
+    const had = parts.hotels.contains(document.activeElement)
     showHotels(list, bookmarks, mayWrite)
+    // The pressed button has gone with its hotel.
+    if (had && !parts.hotels.contains(document.activeElement)) focusOn(parts.head.querySelector("h1"))
     if (!parts.notes.childElementCount) parts.notes.append(h("h2", t.notes), h("div"), maker)
     refill(parts.notes.children[1], notesPart(list, notes))
     maker.hidden = !mayWrite
