@@ -87,8 +87,6 @@ export async function show({ id }, signal) {
     const outcome = isMember ? "member" : await client.inviteByName(list.id, name, role).catch(error => {
       throw error.code === "not_found" ? new Error(t.noUser) : error
     })
-    field.value = ""
-    field.focus()
     toast(outcome === "member" ? t.isMember(name) : t.isInvited(name))
     await showInvitations(list)
     document.getElementById("invitee")?.focus()
