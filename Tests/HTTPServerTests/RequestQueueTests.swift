@@ -198,13 +198,15 @@ import Testing
     let fixture = try await QueueFixture()
     let head = HTTPResponse(status: .ok)
     let whole = ResponseBody(byteBuffer: ByteBuffer(string: "abc"))
-    try await whole.write(AnswerWriter(fixture.channel, head, hasLength: true))
+    let outlet = AnswerOutlet(
+      fixture.channel, DateField(), PerEventLoop { LoopWrites(on: $0) })
+    try await whole.write(AnswerWriter(outlet, head, hasLength: true))
     let pieces = ResponseBody { writer in
       try await writer.write(ByteBuffer(string: "a"))
       try await writer.write(ByteBuffer(string: "b"))
       try await writer.finish(nil)
     }
-    try await pieces.write(AnswerWriter(fixture.channel, head, hasLength: false))
+    try await pieces.write(AnswerWriter(outlet, head, hasLength: false))
     try await fixture.channel.testingEventLoop.executeInContext {}
     var parts: [HTTPResponsePart] = []
     while let part = try await fixture.channel.readOutbound(as: HTTPResponsePart.self) {
