@@ -16,19 +16,17 @@ package final class RequestQueue: ServerChildChannelValue {
   static let readAhead = 2
 
   /// The task that answers, while it waits.
-  private enum Waiting {
-    /// Without end, for a request to be there.
-    case arrival(CheckedContinuation<Bool, any Error>)
-    /// For the next request, until the client is quiet.
-    case request(CheckedContinuation<Request?, any Error>)
+  private struct Waiting {
+    let continuation: CheckedContinuation<Request?, any Error>
+    /// Whether it takes the next request, and waits until the client is quiet.
+    let takes: Bool
 
     /// - Parameter failure: instead of the request.
     func resume(with request: Request?, failure: HTTPParserError? = nil) {
-      switch (self, failure) {
-      case (.arrival(let continuation), let failure?): continuation.resume(throwing: failure)
-      case (.request(let continuation), let failure?): continuation.resume(throwing: failure)
-      case (.arrival(let continuation), nil): continuation.resume(returning: request != nil)
-      case (.request(let continuation), nil): continuation.resume(returning: request)
+      if let failure {
+        continuation.resume(throwing: failure)
+      } else {
+        continuation.resume(returning: request)
       }
     }
   }
@@ -74,69 +72,40 @@ package final class RequestQueue: ServerChildChannelValue {
   /// Waits until there is a request for ``nextSoon()``. Only one task may wait.
   /// - Returns: false when there are no more.
   /// - Throws: the parser's error.
-  func waitForNext() async throws -> Bool {
-    try await withCheckedThrowingContinuation { continuation in
-      wait { state in
-        guard state.requests.isEmpty, !state.isOver else {
-          let failure = Self.takeFailure(&state)
-          let first = state.requests.first?.request
-          return { Waiting.arrival(continuation).resume(with: first, failure: failure) }
-        }
-        state.waiting = .arrival(continuation)
-        return nil
-      }
-    }
-  }
+  func waitForNext() async throws -> Bool { try await next(takes: false) != nil }
 
   /// Waits for the next request, but not much longer than ``quiet``. The task that answers ends then, because a task
   /// keeps the memory of its deepest call. Only one task may wait.
   /// - Returns: nil when there are no more, or none has come.
   /// - Throws: the parser's error.
-  func nextSoon() async throws -> Request? {
+  func nextSoon() async throws -> Request? { try await next(takes: true) }
+
+  /// Ends the present request and waits for another.
+  private func next(takes: Bool) async throws -> Request? {
     try await withCheckedThrowingContinuation { continuation in
-      wait { state in
-        if let next = state.requests.popFirst() {
-          state.reservation = next.reservation
-          return { continuation.resume(returning: next.request) }
+      let waiting = Waiting(continuation: continuation, takes: takes)
+      let (isReady, request, failure, mustRead, mustWatch) = state.withLock { state in
+        if let work = state.work { (state.lastAccount, state.work) = (work.account, nil) }
+        let next = takes ? state.requests.popFirst() : state.requests.first
+        state.reservation = takes ? next?.reservation : nil
+        let isReady = next != nil || state.isOver
+        // The parser's error comes behind all requests.
+        let failure = next == nil ? state.failure : nil
+        if failure != nil { state.failure = nil }
+        if !isReady {
+          state.waiting = waiting
+          state.hasWaited = true
+          if takes { state.hasLooked = false }
         }
-        guard !state.isOver else {
-          let failure = Self.takeFailure(&state)
-          return { Waiting.request(continuation).resume(with: nil, failure: failure) }
-        }
-        state.waiting = .request(continuation)
-        state.hasLooked = false
-        return nil
+        let mustWatch = !isReady && takes && !state.isWatched
+        if mustWatch { state.isWatched = true }
+        let mustRead = Self.takePostponedRead(&state)
+        return (isReady, next?.request, failure, mustRead, mustWatch)
       }
+      if mustRead { channel.read() }
+      if mustWatch { watch() }
+      if isReady { waiting.resume(with: request, failure: failure) }
     }
-  }
-
-  /// Ends the present request and begins to wait for another.
-  /// - Parameter begin: returns what to do instead if there is no need to wait.
-  private func wait(_ begin: (inout State) -> (() -> Void)?) {
-    let (instead, mustRead, mustWatch) = state.withLock { state in
-      state.reservation = nil
-      if let work = state.work {
-        state.lastAccount = work.account
-        state.work = nil
-      }
-      let instead = begin(&state)
-      if instead == nil { state.hasWaited = true }
-      var mustWatch = false
-      if case .request? = state.waiting, !state.isWatched {
-        (state.isWatched, mustWatch) = (true, true)
-      }
-      return (instead, Self.takePostponedRead(&state), mustWatch)
-    }
-    if mustRead { channel.read() }
-    if mustWatch { watch() }
-    instead?()
-  }
-
-  /// The parser's error, once all requests before it are answered.
-  private static func takeFailure(_ state: inout State) -> HTTPParserError? {
-    guard state.requests.isEmpty else { return nil }
-    defer { state.failure = nil }
-    return state.failure
   }
 
   /// Looks again and again whether the client has become quiet. One timer for many requests costs less than one for
@@ -151,7 +120,7 @@ package final class RequestQueue: ServerChildChannelValue {
   /// - Returns: whether to look again.
   private func endQuietWait() -> Bool {
     let (isWatched, waiting) = state.withLock { state -> (Bool, Waiting?) in
-      if case .request? = state.waiting {
+      if state.waiting?.takes == true {
         guard state.hasLooked else {
           state.hasLooked = true
           return (true, nil)
@@ -210,7 +179,7 @@ package final class RequestQueue: ServerChildChannelValue {
     let waiting = state.withLock { state -> Waiting? in
       guard !state.isOver else { return nil }
       defer { state.waiting = nil }
-      if case .request? = state.waiting {
+      if state.waiting?.takes == true {
         state.reservation = reservation
       } else {
         state.requests.append((request, reservation))
