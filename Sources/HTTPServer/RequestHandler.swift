@@ -83,7 +83,7 @@ final class RequestHandler: ChannelInboundHandler, ChannelOutboundHandler,
       finish(nil)
       queue.clientClosed(hasGone: false)
     }
-    if event is LastAnswer { queue.drop() }
+    if event is LastAnswer { queue.finish(nil, drops: true) }
     context.fireUserInboundEventTriggered(event)
   }
 

@@ -191,8 +191,13 @@ package final class RequestQueue: ServerChildChannelValue {
 
   /// Ends the queue after the requests that wait in it.
   /// - Parameter failure: the parser's error, if that is the reason.
-  func finish(_ failure: HTTPParserError?) {
+  /// - Parameter drops: whether they are removed, and so not answered.
+  func finish(_ failure: HTTPParserError?, drops: Bool = false) {
     let waiting = state.withLock { state -> Waiting? in
+      if drops {
+        state.requests.removeAll()
+        state.failure = nil
+      }
       guard !state.isOver else { return nil }
       state.isOver = true
       state.isBodyFull = false
@@ -201,19 +206,6 @@ package final class RequestQueue: ServerChildChannelValue {
       return state.waiting
     }
     waiting?.resume(with: nil, failure: failure)
-  }
-
-  /// Removes the requests that wait, and ends the queue.
-  func drop() {
-    let waiting = state.withLock { state -> Waiting? in
-      state.requests.removeAll()
-      state.isOver = true
-      state.isBodyFull = false
-      state.failure = nil
-      defer { state.waiting = nil }
-      return state.waiting
-    }
-    waiting?.resume(with: nil)
   }
 
   /// Whether the channel may read. If not, the queue makes it read later.
