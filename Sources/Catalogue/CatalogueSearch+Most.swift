@@ -36,7 +36,7 @@ extension CatalogueSearch {
     guard counted.count >= least else { return Found(rows: [], total: 0) }
     counted.sort { $0.hotels < $1.hotels }
     if counted.count < parts.count,
-      let found = try some(inWords: counted.map(\.expression).joined(separator: " AND "))
+      let found = try all(counted.map(\.expression).joined(separator: " AND "), isMost: true)
     {
       return found
     }
@@ -46,7 +46,7 @@ extension CatalogueSearch {
       let place = named.map(\.part.place).joined(separator: " AND ")
       let others = counted.filter { word in !named.contains { $0.expression == word.expression } }
       for expression in [others.isEmpty ? nil : "\(place) AND (\(Self.any(of: others)))", place] {
-        if let expression, let found = try some(inWords: expression) { return found }
+        if let expression, let found = try all(expression, isMost: true) { return found }
       }
     }
     var sum = 0
@@ -67,14 +67,6 @@ extension CatalogueSearch {
       Self.any(of: some), without: best, isOnly: true,
       limit: query.limit + 1, offset: query.offset)
     return Found(rows: rows, total: best.count, hasMostOnly: true)
-  }
-
-  /// The hotels that match an expression; nil if there are none.
-  private func some(inWords expression: String) throws -> Found? {
-    let total = try vocabulary.count(expression)
-    guard total > 0 else { return nil }
-    let rows = try words(expression, limit: query.limit + 1, offset: query.offset)
-    return Found(rows: rows, total: total, hasMostOnly: true)
   }
 
   private static func any(of words: [CountedWord]) -> String {

@@ -124,12 +124,12 @@ struct CatalogueSearch {
   }
 
   /// The hotels that match an expression; nil if there are none, or when counting would take too long.
-  private func all(_ expression: String, leading phrases: Int) throws -> Found? {
+  func all(_ expression: String, leading phrases: Int = 1, isMost: Bool = false) throws -> Found? {
     guard let total = try unlessInterrupted({ try vocabulary.count(expression) }), total > 0
     else { return nil }
     let rows = try words(
       expression, leading: phrases, limit: query.limit + 1, offset: query.offset)
-    return Found(rows: rows, total: total)
+    return Found(rows: rows, total: total, hasMostOnly: isMost)
   }
 
   /// - Returns: nil when the search's time limit was reached first.
