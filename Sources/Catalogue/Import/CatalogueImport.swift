@@ -48,14 +48,6 @@ package struct CatalogueImport: Sendable {
   package func run<Chunks: AsyncSequence & Sendable>(
     reading chunks: Chunks
   ) async throws(CatalogueError) -> ImportSummary where Chunks.Element == [UInt8] {
-    var iterator = chunks.makeAsyncIterator()
-    return try await run { try await iterator.next(isolation: #isolation) }
-  }
-
-  /// Imports chunks until there is none.
-  private func run(
-    _ next: () async throws -> [UInt8]?
-  ) async throws(CatalogueError) -> ImportSummary {
     let run = try await threads.run { () throws(CatalogueError) in
       Confined(
         try ImportRun(
@@ -63,7 +55,7 @@ package struct CatalogueImport: Sendable {
           as: replacement, report: report), to: threads)
     }
     do {
-      while let chunk = try await next() {
+      for try await chunk in chunks {
         try Task.checkCancellation()
         try await run.run { try $0.take(chunk) }
       }

@@ -123,10 +123,7 @@ extension HotelForm {
     return HotelAliases.match(own.utf8).map { texts.contains($0.meaning) } ?? false
   }
 
-  private static let texts: Set<HotelAliases.Meaning> = [
-    .name, .description, .address, .street, .city, .state, .country, .postcode, .phone, .url,
-    .email,
-  ]
+  private static let texts = Set(textNames.map(\.meaning) + [.address, .street])
 
   private static func isID(_ name: String) -> Bool {
     ["_id", "_rev", "id", "docid"].contains(name)

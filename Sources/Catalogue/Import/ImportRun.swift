@@ -122,7 +122,7 @@ final class ImportRun {
     var text = text
     do {
       switch try lists.read(text) {
-      case .header, .nothing: return
+      case .nothing: return
       case .object(let object): text = object
       case nil: break
       }

@@ -16,11 +16,9 @@ struct ListRows {
 
   /// What a list is.
   enum Row {
-    /// The names of the columns.
-    case header
     /// A hotel, as an object.
     case object([UInt8])
-    /// A list without a value.
+    /// The names of the columns, their types, or a list without a value.
     case nothing
   }
 
@@ -35,15 +33,15 @@ struct ListRows {
     guard let names else {
       described = DescribedColumns(values)
       names = described?.names ?? Self.names(values)
-      return names.map { _ in .header }
+      return names.map { _ in .nothing }
     }
     // Athena repeats the names in the first row.
-    guard values.map(\.string) != names else { return .header }
+    guard values.map(\.string) != names else { return .nothing }
     if !isBelowHeader {
       // ClickHouse writes the types of the columns below their names.
       isBelowHeader = true
       let texts = values.compactMap(\.string)
-      if texts.count == values.count, TableLine.areTypes(texts) { return .header }
+      if texts.count == values.count, TableLine.areTypes(texts) { return .nothing }
       isByColumns = TableHeader(names.map { Array(($0 ?? "").utf8) })
         .isBeside(values.map { Array(($0.string ?? "").utf8) })
     }

@@ -14,12 +14,9 @@ enum MapReference: Equatable {
 
   /// The plane that a text names by the number of EPSG, as `urn:ogc:def:crs:EPSG::25832`; nil for degrees and other planes.
   init?(namedIn text: some StringProtocol) {
-    for part in text.split(whereSeparator: { !("0"..."9").contains($0) }) {
-      guard let number = Int(part), let found = Self(number: number) else { continue }
-      self = found
-      return
-    }
-    return nil
+    let numbers = text.split { !("0"..."9").contains($0) }.compactMap { Int($0) }
+    guard let found = numbers.lazy.compactMap(Self.init(number:)).first else { return nil }
+    self = found
   }
 
   /// The plane of a number of EPSG, or of a former one for web Mercator.

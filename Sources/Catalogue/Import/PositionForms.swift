@@ -105,12 +105,10 @@ enum PositionForms {
     if !bounds.contains(.null) {
       return center(of: [.array([bounds[0], bounds[1]]), .array([bounds[2], bounds[3]])])
     }
-    // KML that became JSON: longitude, latitude, height.
-    if let numbers = object["coordinates"]?.string?.split(separator: ","), numbers.count == 3 {
-      return Point(.string(String(numbers[1])), .string(String(numbers[0])))
-    }
-    // GML that became JSON, as Yandex answers it: longitude, latitude.
-    if let numbers = object["pos"]?.string?.split(separator: " "), numbers.count == 2 {
+    // KML that became JSON: longitude, latitude, height. GML, as Yandex answers it: longitude, latitude.
+    for (name, separator, count) in [("coordinates", Character(","), 3), ("pos", " ", 2)] {
+      guard let numbers = object[name]?.string?.split(separator: separator), numbers.count == count
+      else { continue }
       return Point(.string(String(numbers[1])), .string(String(numbers[0])))
     }
     if let first = object["geometries"]?.array?.first { return point(first, in: country) }
@@ -265,15 +263,11 @@ enum PositionForms {
   private static func point(
     _ first: AngleText, _ second: AngleText, _ isLongitudeFirst: Bool, in country: String?
   ) -> Point? {
-    if first.axis == .longitude || second.axis == .latitude {
-      return Point(.string(second.degrees), .string(first.degrees))
-    }
-    if first.axis == .latitude || second.axis == .longitude {
-      return Point(.string(first.degrees), .string(second.degrees))
-    }
-    return isLongitudeFirst
-      ? point(latitude: .string(second.degrees), longitude: .string(first.degrees), in: country)
-      : point(latitude: .string(first.degrees), longitude: .string(second.degrees), in: country)
+    let isExchanged = first.axis == .longitude || second.axis == .latitude
+    let isSaid = isExchanged || first.axis == .latitude || second.axis == .longitude
+    let (one, other) = (JSONValue.string(first.degrees), JSONValue.string(second.degrees))
+    let (y, x) = (isSaid ? isExchanged : isLongitudeFirst) ? (other, one) : (one, other)
+    return isSaid ? Point(y, x) : point(latitude: y, longitude: x, in: country)
   }
 
   /// Degrees as a number or as a text: `48.866`, `48,866`, `48.866°`, `2.33 W`, `48° 51' 57.6" N`. An `O` is the French and
@@ -285,22 +279,12 @@ enum PositionForms {
     // A spreadsheet writes 4.88E+01, whose E is not the east.
     if let number = Double(text) { return number.isFinite ? JSONNumber(text: "\(number)") : nil }
     if let number = degreesAndMinutes(text) { return number }
-    var isNegative = false
-    var digits: [UInt8] = []
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "0"..."9", "+", "-": digits.append(UInt8(ascii: scalar))
-      case "\u{2212}": digits.append(UInt8(ascii: "-"))
-      case ".", ",": digits.append(UInt8(ascii: "."))
-      case "e" where !digits.isEmpty: digits.append(UInt8(ascii: "e"))
-      case "S", "W", "O", "s", "w": isNegative = true
-      case "N", "E", "n", " ", "°", "º", "\u{A0}": continue
-      default: return nil
-      }
-    }
-    guard !digits.isEmpty, let number = Double(String(decoding: digits, as: UTF8.self)),
-      number.isFinite
+    let digits = text.filter { !"NSEWOnsw°º \u{A0}".contains($0) }
+      .replacing(",", with: ".").replacing("\u{2212}", with: "-")
+    guard digits.utf8.allSatisfy({ "0123456789.+-e".utf8.contains($0) }),
+      let number = Double(digits), number.isFinite
     else { return nil }
+    let isNegative = text.contains { "SWOsw".contains($0) }
     return JSONNumber(text: "\(isNegative ? -abs(number) : number)")
   }
 

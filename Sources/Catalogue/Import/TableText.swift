@@ -110,36 +110,16 @@ struct TableText {
   /// A line with ASCII's characters in the place of box characters. ClickHouse writes the names of the columns into the
   /// upper border.
   private static func undrawn(_ line: [UInt8]) -> [UInt8] {
-    let text = String(decoding: line, as: UTF8.self)
+    guard let text = String(validating: line, as: UTF8.self) else { return line }
     let isNames =
       isDrawn(line[...]) && text.contains(where: \.isLetter)
       && !text.unicodeScalars.contains { verticals.contains($0) }
-    var output: [UInt8] = []
-    output.reserveCapacity(line.count)
-    var rest = line[...]
-    while let byte = rest.popFirst() {
-      guard byte == 0xE2, let scalar = boxCharacter(rest.prefix(2)) else {
-        output.append(byte)
-        continue
-      }
-      rest = rest.dropFirst(2)
-      if verticals.contains(scalar) {
-        output.append(UInt8(ascii: "|"))
-      } else if horizontals.contains(scalar) {
-        output.append(UInt8(ascii: isNames ? " " : "-"))
-      } else {
-        output.append(UInt8(ascii: isNames ? "|" : "+"))
-      }
+    let plain = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+      if verticals.contains(scalar) { return "|" }
+      if horizontals.contains(scalar) { return isNames ? " " : "-" }
+      return (0x2500...0x257F).contains(scalar.value) ? (isNames ? "|" : "+") : scalar
     }
-    return output
-  }
-
-  /// The box character that ends with two bytes of UTF-8; nil for another one.
-  private static func boxCharacter(_ bytes: ArraySlice<UInt8>) -> Unicode.Scalar? {
-    guard let first = bytes.first, let last = bytes.last, bytes.count == 2,
-      (0x94...0x95).contains(first), (0x80...0xBF).contains(last)
-    else { return nil }
-    return Unicode.Scalar(0x2000 | UInt32(first & 0x3F) << 6 | UInt32(last & 0x3F))
+    return Array(String(String.UnicodeScalarView(plain)).utf8)
   }
 
   private static let verticals: Set<Unicode.Scalar> = ["│", "┃", "┆", "┇", "┊", "┋", "║", "╎", "╏"]
