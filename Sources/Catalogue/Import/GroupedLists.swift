@@ -130,6 +130,11 @@ struct GroupedLists: Equatable {
     return place
   }
 
+  /// The place that a name is that of; an empty one for another name.
+  static func place(named name: String) -> Place {
+    place(in: [("name", .string(name))], within: Place())
+  }
+
   /// Whether a list has cities with their hotels.
   static func isOfCities(_ name: String) -> Bool {
     ["cities", "towns", "villages", "villes", "staedte", "ciudades", "citta"]

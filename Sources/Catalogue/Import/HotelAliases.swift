@@ -155,7 +155,7 @@ enum HotelAliases {
     // Signs go first: № is two letters without its form.
     let words = String(String.UnicodeScalarView(text.unicodeScalars.filter { !isSign($0) }))
     for scalar in words.normalized(.compatibleDecomposed).unicodeScalars
-    where !(0x300...0x36F).contains(scalar.value) {
+    where !(0x300...0x36F).contains(scalar.value) && !(0x653...0x655).contains(scalar.value) {
       letters.append(contentsOf: (plainLetters[scalar] ?? String(scalar)).unicodeScalars)
     }
     return String(letters).normalized(.canonical)
@@ -167,7 +167,8 @@ enum HotelAliases {
     case .otherSymbol, .modifierSymbol, .currencySymbol, .otherPunctuation, .dashPunctuation,
       .openPunctuation, .closePunctuation, .format, .spaceSeparator:
       true
-    default: scalar.value == 0xFE0F
+    // The sign that makes Arabic words longer is a letter.
+    default: scalar.value == 0xFE0F || scalar.value == 0x640
     }
   }
 

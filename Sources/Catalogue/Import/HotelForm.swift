@@ -114,12 +114,7 @@ struct HotelForm {
       return
     }
     guard Self.reads(value, as: match.meaning, named: name) else {
-      // A location in words is an address.
-      if match.meaning == .position, let text = value.string, !PrintedObject.isOne(text),
-        !text.trimmed.isEmpty, HotelAliases.letters(of: name.utf8) == "location"
-      {
-        offer(value, as: .address, named: name, rank: 50)
-      }
+      if match.meaning == .position, let text = value.string { findLocation(name, text) }
       return
     }
     let isDoubtful = match.meaning == .position && PositionForms.isDoubtful(value, named: name)
@@ -152,6 +147,28 @@ struct HotelForm {
       offer(text, as: meaning, named: name, rank: Self.rankOfDoubt)
     }
   }
+
+  /// Finds what a location in words says: an address, unless all of its parts are names of places, as `Dubai` and
+  /// `Paris, France` are. Of `Shibuya, Tokyo`, the last one is. A number is how good the location is.
+  private mutating func findLocation(_ name: String, _ text: String) {
+    guard Self.locations.contains(HotelAliases.letters(of: name.utf8)),
+      text.contains(where: \.isLetter), !PrintedObject.isOne(text)
+    else { return }
+    let parts = text.split(separator: ",").map { String($0).trimmed }
+    var found: [HotelAliases.Meaning] = []
+    for part in parts.suffix(Self.mostParts).reversed() {
+      guard let (member, value) = GroupedLists.place(named: part).object.members.first,
+        let meaning = HotelAliases.Meaning(rawValue: member), !found.contains(meaning)
+      else { continue }
+      found.append(meaning)
+      offer(value, as: meaning, named: name, rank: Self.rankOfDoubt)
+    }
+    if found.count < parts.count { offer(.string(text), as: .address, named: name, rank: 50) }
+  }
+
+  private static let locations = ImportWords.location.letters
+  /// How many of the last parts of a location may be names of places.
+  private static let mostParts = 3
 
   /// Finds the two parts of `Austin, TX` and `Paris, France`.
   private mutating func findCity(_ name: String, _ text: String, and outer: HotelAliases.Meaning) {
@@ -307,7 +324,9 @@ struct HotelForm {
       PositionForms.degrees(value) != nil
         && (!HotelAliases.letters(of: name.utf8).hasSuffix("deg")
           || (value.number?.text ?? value.string ?? ".").contains { !"+-0123456789".contains($0) })
-    case .amenities: AmenityForms.texts(value) != nil
+    // A number is how good they are.
+    case .amenities:
+      AmenityForms.texts(value) != nil && value.string.flatMap { Double($0) } == nil
     case .category: TextForms.text(value) != nil
     case .price:
       (value.number != nil || value.string != nil || PriceForms.text(value) != nil)

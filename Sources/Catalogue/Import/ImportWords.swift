@@ -11,7 +11,7 @@ enum ImportWords: String, CaseIterable {
   case frenchStreet, englishStreet, numberFirst, inlineTag, lineTag, spaceTag, latinReference
   case opening, box, priceMember, listName, wrapper, part, person, typeOfHotel, otherKind, sight
   case lodgingType, accommodationType, textMember, kindOfHotels, titleColumn, opinion
-  case otherThingAlone, otherThingInPlace
+  case otherThingAlone, otherThingInPlace, location
 
   /// The words in the order of the file.
   var list: [String] { Self.lists[rawValue] ?? [] }

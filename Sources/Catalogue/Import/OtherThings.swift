@@ -2,11 +2,12 @@
 ///
 /// A file may have hotels and say no place of them. It is doubtful only if nothing in it is about a place to stay, and if a
 /// member says what else the rows are, or programs gave all the names: `web-1`. Of rows with a place, only members of
-/// people, cities and weather say it. People's lists of hotels may have some of these members and such names, too: what
-/// somebody has rated, visited or paid is no such thing.
+/// people, cities and weather say it, and names of cities. People's lists of hotels may have some of these members and such
+/// names, too: what somebody has rated, visited or paid is no such thing.
 struct OtherThings: Equatable {
-  /// Whether a row has a place, and how many rows were found to be about a place to stay.
-  private var (hasPlace, stays) = (false, 0)
+  /// Whether a row has a place, how many rows were found to be about a place to stay, and how many to have the name of a
+  /// city, a state or a country.
+  private var (hasPlace, stays, places) = (false, 0, 0)
   private var rows = 0
   /// How many names are in small letters without spaces, and the first one with a digit or a sign.
   private var (plainNames, firstSigned): (Int, String?) = (0, nil)
@@ -15,10 +16,10 @@ struct OtherThings: Equatable {
   mutating func add(_ hotel: HotelText, _ columns: [HotelForm.Column]) {
     rows += 1
     hasPlace =
-      hasPlace || columns.contains { $0.kept.map(Self.places.contains) == true }
+      hasPlace || columns.contains { $0.kept.map(Self.ofPlaces.contains) == true }
       || [hotel.address, hotel.state].contains(where: Self.isWritten)
-    guard hasPlace ? rows <= Self.mostRead && columns.contains(where: Self.isInPlace) : stays == 0
-    else { return }
+    guard hasPlace ? rows <= Self.mostRead : stays == 0 else { return }
+    if hasPlace, GroupedLists.place(named: hotel.name) != GroupedLists.Place() { places += 1 }
     let isOfStay =
       columns.contains { $0.isKind || $0.kept == "amenities" }
       || [hotel.name, hotel.title, hotel.description].contains { text in
@@ -51,6 +52,11 @@ struct OtherThings: Equatable {
     if let sign = members.first(where: { others.contains($0.0) && $0.1.rows * 2 > rows })?.1 {
       return "the rows are not about places to stay: most have \(sign.column.name), as no hotel has"
     }
+    if places > 1, places * 2 > min(rows, Self.mostRead),
+      !columns.contains(where: { $0.column.kept.map(Self.ofHotels.contains) == true })
+    {
+      return "most rows have the name of a city or a country, not of a place to stay"
+    }
     // Names alone, perhaps with an id, are a list that somebody wrote.
     guard !hasPlace, plainNames == rows, let firstSigned, !isOfPeople,
       members.contains(where: { $0.1.column.isUnknown })
@@ -63,14 +69,12 @@ struct OtherThings: Equatable {
     text.contains { $0.isUppercase || $0.isNumber || !$0.isASCII }
   }
 
-  private static func isInPlace(_ column: HotelForm.Column) -> Bool {
-    othersInPlaces.contains(HotelAliases.letters(of: column.name.utf8))
-  }
-
   /// How many rows of a file with places are read for words of a place to stay.
   private static let mostRead = 200
   /// Members that say where something is.
-  private static let places: Set = ["city", "country", "postcode", "geo", "phone"]
+  private static let ofPlaces: Set = ["city", "country", "postcode", "geo", "phone"]
+  /// Members that a hotel has, and a city has not.
+  private static let ofHotels: Set = ["address", "city", "phone", "email", "price"]
   private static let (columns, partsOfColumns): (Set<String>, [String]) = (
     ["star", "stars", "starrating", "beds"],
     ["otel", "room", "night", "guest", "checkin", "lodg", "propert", "accommod"]

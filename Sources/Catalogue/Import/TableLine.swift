@@ -88,7 +88,7 @@ enum TableLine {
     else { return nil }
     let line = String(decoding: filled[0].drop { $0 == UInt8(ascii: "#") }, as: UTF8.self)
     let text = plain(line.trimmed, named: "")
-    var place = GroupedLists.place(in: [("name", .string(text))], within: GroupedLists.Place())
+    var place = GroupedLists.place(named: text)
     // Short names may be words, unless they are capitals: UK.
     if text.utf8.count < 4, text == text.uppercased(), PlaceNames.all.code(of: text) != nil {
       place.country = text

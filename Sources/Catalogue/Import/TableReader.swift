@@ -291,7 +291,9 @@ struct TableReader {
       rowLine = line
     }
     if isCopy, values.count == 1, values[0].elementsEqual("\\.".utf8) { isCopyEnded = true }
-    guard let header, values.contains(where: { !$0.isEmpty }), !isCopyEnded,
+    // Below their last row, spreadsheets have boxes that nobody has checked.
+    guard let header, !isCopyEnded,
+      values.contains(where: { !$0.isEmpty && !$0.elementsEqual("FALSE".utf8) }),
       !TableLine.isDecoration(values, columns: header.names.count), !header.isRepeated(by: values)
     else { return nil }
     // A list that does not begin with a place is not divided by places: Georgia is a hotel.
