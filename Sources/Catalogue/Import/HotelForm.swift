@@ -342,8 +342,11 @@ struct HotelForm {
         && !["places/", "http://", "https://"].contains { value.string?.hasPrefix($0) == true }
     case .description: TextForms.description(value)?.isEmpty == false
     case .phone: TextForms.contact(value) != nil
-    // Under `Site` may be its name, and under `Internet` or `ホームページ有無` whether there is one.
-    case .url: TextForms.contact(value)?.contains { ".:/".contains($0) } == true
+    // Under `Site` may be its name, under `ホームページ有無` whether there is one, and under `Internet` a sentence.
+    case .url:
+      TextForms.contact(value)?.split(separator: " ").contains { word in
+        word.dropLast().contains { ".:/".contains($0) }
+      } == true
     // Digits are the number of a letter: `mail_id`.
     case .email:
       TextForms.contact(value)?.utf8.contains { !(0x30...0x39).contains($0) } == true
