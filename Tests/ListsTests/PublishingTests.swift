@@ -157,4 +157,22 @@ import Testing
     }
     #expect(note.markdown == "one")
   }
+
+  /// The removal of what a former member had goes on while they join again.
+  @Test func whoJoinsAgainLosesNothingToTheRemovalBefore() async throws {
+    let fixture = try ListFixture()
+    let (owner, friend) = (try await fixture.account("ann"), try await fixture.account("ben"))
+    let list = try await fixture.list(of: owner, "ann")
+    try await fixture.join(list, friend, "ben", by: owner)
+    let text = try DocumentBody(["markdown": "one"] as JSONValue)
+    _ = try await fixture.lists.save(
+      .note("Plan"), text, on: list, of: friend, base: .present, condition: .none, as: .server)
+    try await fixture.writeLocal(in: list, by: friend)
+    try await fixture.lists.removeDrafts(on: list, of: friend, as: .server)
+    #expect(try await fixture.lists.drafts(on: list, of: friend).map(\.markdown) == ["one"])
+    #expect(try await fixture.local(in: list) != nil)
+    try await fixture.lists.removeMember("ben", from: list, by: friend, as: .server)
+    #expect(try await fixture.lists.drafts(on: list, of: friend).isEmpty)
+    #expect(try await fixture.local(in: list) == nil)
+  }
 }

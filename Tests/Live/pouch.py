@@ -95,13 +95,15 @@ class Pouch:
         return session
 
     def begin(self):
-        """Sends the first requests of a sync: to the parent path, for its uuid, and to the database. Without a checkpoint
-        there, it begins again."""
+        """Sends the first requests of a sync: to the parent path, for its uuid, and to the database."""
         self.call("GET", url=self.base)
         self.call("GET")
         for way in self.ids:
-            if not self._checkpoint(way):
-                self.local.pop(way, None)
+            self._checkpoint(way)
+
+    def restart(self):
+        """Begins as after a start of the app: from the beginning, where the server has no checkpoint."""
+        self.local = {way: last for way, last in self.local.items() if self._checkpoint(way)}
 
     def _local_path(self, way):
         return "_local/" + urllib.parse.quote(self.ids[way][7:], safe="")

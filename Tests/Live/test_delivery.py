@@ -207,6 +207,7 @@ def test_refused_revision_is_kept_and_can_be_sent_again_or_dropped(shared):
     body = {"username": "user-" + uuid.uuid4().hex, "password": "a good password"}
     guest.token = phone.token = shared.call("POST", "/v1/users", guest.token, json=body).json()["token"]
     phone.aim(shared.url, shared.call("GET", "/v1/me", guest.token).json()["store"])
+    phone.restart()  # The new store has no checkpoint of it.
     phone.sync()
     assert explain(guest, "last")["cause"] == "stored" and items(guest, "rejected")["items"] == []
 

@@ -49,6 +49,7 @@ def test_edits_of_a_reader_reach_the_list_when_the_reader_may_write(shared):
         for role in ("editor", "reader"):
             body = {"role": role}
             assert shared.call("PUT", f"{path}/members/{reader.name}", owner.token, json=body).status_code == 204
+            device.restart()
             device.sync()
             assert server_has(owner, device.name) == device.documents() and device.denied == []
     found = Database(shared, owner.token, device.name).call("GET", "/both").json()
