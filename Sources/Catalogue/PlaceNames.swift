@@ -14,7 +14,7 @@ package struct PlaceNames: Sendable {
   private static let making = Task.detached {
     await ThreadPool.with(name: "places") { threads in
       await threads.run {
-        _ = (all, SpelledQuery("-").text(isAboutPlace: true), ExcludedWords("-"))
+        _ = (all, SpelledQuery("-", isAboutPlace: true).text, ExcludedWords("-"))
       }
     }
   }

@@ -174,22 +174,35 @@ struct SpelledQuery {
   let saysNothing: Bool
   /// The text whose names and signs stand apart, without what no hotel writes if anything else is left.
   private let rest: String
+  private let isAboutPlace: Bool
 
+  /// - Parameter isAboutPlace: whether the text is a location, where `US`, "the US" and `LA` are no stop words, and numbers
+  ///   are of addresses, and not a phone's.
   /// - Parameter keepsPrice: whether what a text says (``SaidWords``) is a part of a hotel's name: `Hotel Max 506`.
-  init(_ text: String, keepsPrice: Bool = false) {
+  init(_ text: String, isAboutPlace: Bool, keepsPrice: Bool = false) {
+    self.isAboutPlace = isAboutPlace
     let pieces = Self.pieces(of: text)
     let unsaid = keepsPrice ? pieces : SaidWords.removed(from: pieces)
     let hasOthers = !FoldedText(unsaid).terms.isEmpty
     isEmpty = FoldedText(text).terms.isEmpty
     saysNothing =
-      SearchStopWords.areAll(text)
-      || !unsaid.equalsBytes(of: pieces) && (!hasOthers || SearchStopWords.areAll(unsaid))
+      (SearchStopWords.areAll(text)
+        || !unsaid.equalsBytes(of: pieces) && (!hasOthers || SearchStopWords.areAll(unsaid)))
+      && !(isAboutPlace && Self.hasCode(unsaid))
     rest = hasOthers ? unsaid : pieces
   }
 
+  /// Whether a text is the code of a place, or has one of two capitals.
+  private static func hasCode(_ text: String) -> Bool {
+    let words = text.split(whereSeparator: \.isWhitespace)
+    return words.contains { word in
+      (words.count == 1 || word.utf8.count == 2 && word.utf8.allSatisfy { $0 < 0x5B })
+        && PlaceNames.all.isPlace(PlaceNames.key(String(word)))
+    }
+  }
+
   /// The text as hotels write it.
-  /// - Parameter isAboutPlace: whether numbers are of addresses, and not a phone's.
-  func text(isAboutPlace: Bool) -> String {
+  var text: String {
     let phone =
       !isAboutPlace && rest.allSatisfy(Self.isOfPhone) ? Self.phones(in: rest).first : nil
     return phone ?? Self.spelled(rest, by: Self.spelling)

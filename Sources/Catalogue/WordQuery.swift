@@ -86,7 +86,8 @@ struct WordQuery {
       text, isAboutPlace in
       text.map { text in
         let words = ExcludedWords(text)
-        return (words, SpelledQuery(words.rest, keepsPrice: keepsPrice), isAboutPlace)
+        let rest = SpelledQuery(words.rest, isAboutPlace: isAboutPlace, keepsPrice: keepsPrice)
+        return (words, rest, isAboutPlace)
       }
     }
     let isRefused = asked.contains { !$0.0.refused.isEmpty }
@@ -98,9 +99,10 @@ struct WordQuery {
     for (asked, rest, isAboutPlace) in asked {
       if hasWords { exclude(asked) }
       let spelled =
-        hasWords || asked.isEmpty ? rest : SpelledQuery(asked.text, keepsPrice: keepsPrice)
+        hasWords || asked.isEmpty
+        ? rest : SpelledQuery(asked.text, isAboutPlace: isAboutPlace, keepsPrice: keepsPrice)
       guard asked.isEmpty || !spelled.isEmpty, !hasOthers || !spelled.saysNothing else { continue }
-      let text = spelled.text(isAboutPlace: isAboutPlace)
+      let text = spelled.text
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
       let expanded = FoldedText(text, .expanded).terms

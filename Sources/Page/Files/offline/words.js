@@ -87,7 +87,7 @@ const unsaid = (text, keepsSaid) => keepsSaid ? text : pieces(text).replace(said
 const amountsOf = text => (fold(text).match(amounts) ?? []).map(it => it.replace(/[.,]\d\d?$|\D/g, "") * (/[万萬만]/.test(it) ? 1e4 : 1))
 
 /** The price of a hotel; undefined if it is not known. */
-export const priceOf = ({ price }) => Number.isFinite(price) ? price : amountsOf(String(price ?? ""))[0]
+export const priceOf = ({ price }) => price?.toFixed ? price : amountsOf(price + "")[0]
 
 /** The matches of a pattern, each with its groups, where it is, and the text. For `replace`, browsers compile a long pattern once, not twice. */
 export function matches(text, pattern) {
