@@ -29,9 +29,8 @@ extension CatalogueSearch {
         if part.isAboutPlace, PlaceNames.all.isPlace(part.key) { return Found(rows: [], total: 0) }
         continue
       }
-      counted.append(
-        CountedWord(
-          part: part, hotels: hotels, isPlace: try vocabulary.count(part.place, atMost: 1) > 0))
+      let isPlace = try vocabulary.count(part.place, atMost: 1) > 0
+      counted.append(CountedWord(part: part, hotels: hotels, isPlace: isPlace))
     }
     guard counted.count >= least else { return Found(rows: [], total: 0) }
     counted.sort { $0.hotels < $1.hotels }

@@ -160,7 +160,6 @@ extension CatalogueSearch {
         .integer(query.limit + 1), .integer(query.offset), .text(excluded),
         row: OpenCatalogue.HotelRow.init)
     }
-    let isByPrice = query.order != .distance
     return try connection.statement(
       """
       SELECT hotel.id, hotel.body FROM (
@@ -173,7 +172,7 @@ extension CatalogueSearch {
       ORDER BY found.sort_key IS NULL, found.sort_key, found.seq
       """
     ).all(
-      .integer(query.limit + 1), .integer(query.offset), .integer(isByPrice ? 1 : 0),
+      .integer(query.limit + 1), .integer(query.offset), .integer(query.order == .distance ? 0 : 1),
       .real(from.x), .real(from.y), .real(from.z), .text(excluded),
       row: OpenCatalogue.HotelRow.init)
   }
@@ -209,7 +208,6 @@ extension CatalogueSearch {
         .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
         isIn, .integer(phrases), .real(placeWeight), row: OpenCatalogue.HotelRow.init)
     }
-    let order = query.order.rawValue
     return try connection.statement(
       """
       SELECT hotel.id, hotel.body FROM (
@@ -229,7 +227,7 @@ extension CatalogueSearch {
       """
     ).all(
       .text(expression), .integer(limit), .integer(offset), list, .integer(Self.mostOrdered),
-      .text(order), .real(from.x), .real(from.y), .real(from.z), isIn,
+      .text(query.order.rawValue), .real(from.x), .real(from.y), .real(from.z), isIn,
       row: OpenCatalogue.HotelRow.init)
   }
 

@@ -32,9 +32,8 @@ enum IndexedText {
     // "A/C" is equal to what its letters together are.
     // The end of "King's" is no south.
     let alone = isOfPlace ? folded.terms.filter { $0.parts.count == 1 }.map(\.parts[0].text) : []
-    for equal in EqualWords.forms(in: words + [gap] + forms, ofPlace: alone) {
-      forms += [gap] + equal
-    }
+    let equal = EqualWords.forms(in: words + [gap] + forms, ofPlace: alone)
+    forms += equal.flatMap { [gap] + $0 }
     if !forms.isEmpty { forms.insert(gap, at: 0) }
     return (words + forms).joined(separator: " ")
   }

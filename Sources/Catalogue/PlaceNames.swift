@@ -278,8 +278,7 @@ package struct PlaceNames: Sendable {
     var names = names(ofCountry: hotel.country).union(names(ofCity: hotel.city, in: hotel.country))
     if let state = name(ofState: hotel.state, in: hotel.country) { names.insert(state) }
     if let region = region(of: hotel) { return names.union(Self.joined(region.names)) }
-    guard hotel.keys.location == nil, code(of: hotel.country) == "GB",
-      countries["GB"]?.contains(Self.key(hotel.country)) == true
+    guard hotel.keys.location == nil, countries["GB"]?.contains(Self.key(hotel.country)) == true
     else { return names }
     return names.union(partNames())
   }
