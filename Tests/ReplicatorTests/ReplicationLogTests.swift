@@ -108,7 +108,7 @@ struct ReplicationLogTests {
 
   private static func begunRun() -> Replication.Run {
     Replication.Run(
-      id: "r",
+      id: "r", code: nil,
       session: ReplicationSession(
         id: "s", began: Timestamp(milliseconds: 0), since: 0, history: [], isByDocuments: false),
       sourceTime: "1", targetTime: "2", sourceLog: ReplicationLog(), targetLog: ReplicationLog(),
