@@ -1,4 +1,5 @@
 import Documents
+import Scheduling
 import Testing
 
 @testable import Hotels
