@@ -57,7 +57,9 @@ package struct SweepClock: Sendable, Equatable {
   /// When the clock was started. Nothing counts as last used before.
   private(set) var since: Timestamp
 
-  init(at now: Timestamp) { (time, since) = (now, now) }
+  init(at now: Timestamp) { self.init(time: now, since: now) }
+
+  init(time: Timestamp, since: Timestamp) { (self.time, self.since) = (time, since) }
 
   /// Moves the clock on.
   /// - Parameter now: the wall clock's time.
