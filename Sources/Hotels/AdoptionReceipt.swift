@@ -76,7 +76,8 @@ extension AdoptionReceipt {
 
   /// Reads a receipt as ``body`` wrote it.
   init(_ document: LocalDocument) {
-    let value = try? JSONValue(parsing: document.body, limits: .request)
+    // The members of a document are one level deeper here.
+    let value = try? JSONValue(parsing: document.body, limits: .stored)
     bookmarks = value?["adopted"]?.int ?? 0
     // When the receipt can't be read, everything counts as waiting: adopting a known revision again changes
     // nothing.

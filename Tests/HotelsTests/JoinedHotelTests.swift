@@ -209,7 +209,10 @@ import Testing
       id: DocumentID(stored: "h"), revision: try RevisionID("3-c"))
     var receipt = AdoptionReceipt(bookmarks: 1, waiting: [])
     (receipt.time, receipt.claim, receipt.isAgain) = (Timestamp(milliseconds: 17), "x", true)
-    receipt.members = Array(#"{"n":1.0}"#.utf8)
+    // As deep as a document may be.
+    let depth = JSONLimits.document.maximumDepth - 1
+    let deep = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    receipt.members = Array(#"{"n":1.0,"d":\#(deep)}"#.utf8)
     let revisions = [try RevisionID("1-a"), try RevisionID("2-b")]
     receipt.add([
       .init(reference: reference), .init(reference: reference, isListedOnly: true),
