@@ -5,7 +5,7 @@ import Documents
 /// The memberships are recorded in the system store, and a request looks its writer's up before the update. So the list's
 /// store repeats the members (`receipt/list-writer/<account>`): an update of an account whose membership has ended since
 /// is refused in its transaction, and what was written before is removed after that (``DocumentStore/forget(writer:)``).
-/// The body is `{}`, and `{"reads":true}` for a member who may only read.
+/// The body is `{"writes":true}`, and `{}` for a member who may only read.
 /// Without the note `receipt/list-writers`, as in a new list's store, every account that the request found to be a
 /// member may write.
 enum ListWriters {
@@ -20,9 +20,14 @@ enum ListWriters {
   /// - Throws: `absent`, as for everybody who is not on the list.
   static func require(_ changes: StoreChanges, in store: StoreName) throws {
     guard case .list = store, case .user(let account) = changes.author,
-      try changes.view.local(note) != nil, try changes.view.local(id(of: account)) == nil
+      try changes.view.local(note) != nil, try !has(account, in: changes.view)
     else { return }
     throw ServiceError.absent
+  }
+
+  /// Whether the list's store knows an account as a member.
+  static func has(_ account: AccountID, in view: any StoreView) throws -> Bool {
+    try view.local(id(of: account)) != nil
   }
 }
 
@@ -32,17 +37,17 @@ extension StoreChanges {
   package mutating func setListWriters(_ members: [(account: AccountID, mayWrite: Bool)]) throws {
     let known = try view.localValues(.below(ListWriters.folder)) { id, note in (id, note.body) }
     var former = Dictionary(known) { $1 }
-    let (writes, reads) = (DocumentBody.empty.bytes, JSONValue.object(["reads": true]).bytes)
+    let (reads, writes) = (DocumentBody.empty.bytes, JSONValue.object(["writes": true]).bytes)
     for (account, mayWrite) in members {
       let (id, mark) = (ListWriters.id(of: account), mayWrite ? writes : reads)
       let known = former.removeValue(forKey: id)
       guard known != mark else { continue }
       write(LocalEdit(id, LocalDocument(revision: 1, body: mark)))
-      if known == reads { try forgetCheckpoints(of: account) }
+      if mayWrite { try forgetCheckpoints(of: account) }
     }
     for id in former.keys { write(LocalEdit(id, nil)) }
     guard try view.local(ListWriters.note) == nil else { return }
-    write(LocalEdit(ListWriters.note, LocalDocument(revision: 1, body: writes)))
+    write(LocalEdit(ListWriters.note, LocalDocument(revision: 1, body: reads)))
   }
 
   /// Lets every member write, who may have joined since, until ``setListWriters(_:)``.

@@ -271,6 +271,8 @@ extension StoreChanges {
 
   /// - Returns: whether nothing is left.
   fileprivate mutating func forget(writer account: AccountID, atMost limit: Int) throws -> Bool {
+    // Who has joined again meanwhile keeps the rest.
+    guard try !ListWriters.has(account, in: view) else { return true }
     var found: [LocalID] = []
     let locals = LocalShare.folder(of: account.text)
     let folders = [

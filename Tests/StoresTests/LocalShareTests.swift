@@ -146,11 +146,15 @@ import Testing
       #expect(try await ids(store) == ["d"])
       try await store.update { changes in try changes.setListWriters([(other, true), (one, true)]) }
       try await write(store, "a", as: one)
+      // The removal goes on when they have joined again.
+      try await store.forget(writer: one)
+      #expect(try await ids(store) == ["a", "d"])
     }
   }
 
-  /// A device goes on without what was refused of it.
-  @Test func devicesOfAReaderWhoMayWriteBeginAgain() async throws {
+  /// A device goes on without what was refused of it. The reader may have left and joined again in between.
+  @Test(arguments: [false, true])
+  func devicesOfAReaderWhoMayWriteBeginAgain(hasLeft: Bool) async throws {
     let (list, one, other) = (try id(9), try id(1), try id(2))
     try await withStore(.list(list)) { store async throws in
       let setRole = { (mayWrite: Bool) in
@@ -168,6 +172,7 @@ import Testing
       try await store.update { changes in
         let refused = LocalID(stored: LocalID.refused(by: one) + "x")
         changes.write(LocalEdit(refused, LocalDocument(revision: 1, body: [])))
+        if hasLeft { try changes.setListWriters([(other, true)]) }
       }
       try await setRole(true)
       #expect(try await ids(store) == ["cp2", "note"])
