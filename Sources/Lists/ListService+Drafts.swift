@@ -133,7 +133,7 @@ extension ListService {
     on list: AccountID, of author: AccountID, as context: WriteContext
   ) async throws {
     try await show(list)
-    // An author who has joined again keeps the remaining drafts.
+    // An author who has joined again keeps the remaining drafts, and all that is saved since.
     guard try await directory.role(of: author, in: list) == nil else { return }
     try await stores.withStore(.list(list), creating: false) { store in
       try await store?.forget(writer: author)
@@ -141,10 +141,14 @@ extension ListService {
     while true {
       let drafts = try await drafts(on: list, of: author)
       guard !drafts.isEmpty else { break }
-      let ids = try drafts.map { try ListDraft.id(of: $0.document, on: list) }
-      try await stores.updateIfPresent(.user(author), loading: Set(ids), as: context) { changes in
-        for id in ids {
-          guard let tree = try changes.view.newest(id) else { continue }
+      guard try await directory.role(of: author, in: list) == nil else { return }
+      let read = try drafts.map { (try ListDraft.id(of: $0.document, on: list), $0.revision) }
+      try await stores.updateIfPresent(
+        .user(author), loading: Set(read.map(\.0)), as: context
+      ) { changes in
+        for (id, revision) in read {
+          guard let tree = try changes.view.newest(id), tree.winner?.revision == revision
+          else { continue }
           changes.write(try Edit.deleteAllLeaves(id, in: tree, limit: changes.historyLimits))
         }
       }
