@@ -219,14 +219,14 @@ struct BookmarkEdit {
   }
 
   /// Gives the list's document the members that an app has added to another store's list, if it has none of their names.
-  /// - Returns: these members, an object; nil for none, and if they are too long.
+  /// - Returns: these members, an object; nil for none, and if they are too long, or would take the room of the other
+  ///   list's ids.
   mutating func takeMembers(of other: [UInt8]) throws -> [UInt8]? {
     let own = try lists.former ?? BookmarkList().text(replacing: nil)
+    guard own.count + other.count <= BookmarkLimits.listBytes else { return nil }
     var members = ListChange.Members()
     let missing = HotelFacts.merged(into: members.facts, former: own, facts: other)
-    guard let missing, missing.bytes.count <= BookmarkLimits.hotelBytes,
-      own.count <= BookmarkLimits.listBytes / 2
-    else { return nil }
+    guard let missing, missing.bytes.count <= BookmarkLimits.hotelBytes else { return nil }
     members.facts = missing.bytes
     listChange.members = members
     return missing.bytes
