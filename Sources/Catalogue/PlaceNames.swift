@@ -141,11 +141,16 @@ package struct PlaceNames: Sendable {
   private static func keys(of name: String) -> [String] {
     let words = words(name)
     return words.reduce([""]) { keys, word in
-      // A word alone may be the code of a state.
-      let others = words.count > 1 ? EqualWords.others[word] ?? [] : []
+      // A word alone may be the code of a state, and a file's city may be a text of any length.
+      let hasOthers = (2...mostAbbreviated).contains(words.count) && keys.count < mostKeys
+      let others = hasOthers ? EqualWords.others[word] ?? [] : []
       return keys.flatMap { key in ([word] + others).map { key + $0 } }
     }
   }
+
+  /// The most words of a name whose abbreviations have other forms, and how many keys have none added any more: each
+  /// abbreviation multiplies them.
+  private static let (mostAbbreviated, mostKeys) = (12, 16)
 
   /// The same while the table is made.
   private mutating func joined(_ names: [String]) -> Set<String> {

@@ -124,6 +124,17 @@ import Testing
     }
   }
 
+  /// All forms of all of its words together would be more than a million names.
+  @Test(arguments: [11, 40])
+  func aCityOfManyAbbreviationsHasFewNames(_ count: Int) async throws {
+    let city = String(repeating: "St ", count: count) + "Ives"
+    try await CatalogueFixture.run(rows: [Rows.hotel(1, "A", #""city":"\#(city)""#)]) {
+      fixture async throws in
+      let places = try await fixture.catalogue.places(beginning: "st st", limit: 10).places
+      #expect(places.map(\.name) == [city])
+    }
+  }
+
   /// "ha", as Portuguese asks for what there is, begins names in Vietnam.
   @Test func aWordThatBeginsNamesOfPlacesIsNoStopWord() async throws {
     try await CatalogueFixture.run(rows: [Rows.hotel(1, "A", #""city":"Hạ Long""#)]) {
