@@ -152,7 +152,8 @@ struct HotelForm {
   /// `Paris, France` are. Of `Shibuya, Tokyo`, the last one is. A number is how good the location is.
   private mutating func findLocation(_ name: String, _ text: String) {
     guard Self.locations.contains(HotelAliases.letters(of: name.utf8)),
-      text.contains(where: \.isLetter), !PrintedObject.isOne(text)
+      text.contains(where: \.isLetter), !PrintedObject.isOne(text),
+      Self.reads(.string(text), as: .address, named: name)
     else { return }
     let parts = text.split(separator: ",").map { String($0).trimmed }
     var found: [HotelAliases.Meaning] = []
