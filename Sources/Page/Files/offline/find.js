@@ -17,7 +17,7 @@ function searched(hotel) {
     const heading = hay(textOf(hotel, "title", "alias", "category"))
     const name = hay(textOf(hotel, "name")), title = heading + spot
     const what = name + hay(textOf(hotel, "description", "amenities", "myNote", "myTags") + " | " + flagsOf(hotel)) + contacts(hotel) + heading + address + city
-    hays.set(hotel, { what, name, own: key(hotel.name), names, where: address + spot, titled: address + title, head: name + title, spot })
+    hays.set(hotel, { what, name, own: key(hotel.name), towns: [hotel.city, hotel.state, hotel.country].map(key), names, where: address + spot, titled: address + title, head: name + title, spot })
   }
   return hays.get(hotel)
 }
@@ -42,7 +42,7 @@ function complete(word, hotels) {
 }
 
 /** Whether a hotel's place is called so. */
-const isTheirs = (name, hotels) => hotels.some(it => [it.city, it.state, it.country].map(key).includes(name))
+const isTheirs = (name, hotels) => hotels.some(it => searched(it).towns.includes(name))
 
 /** A word with what it may mean besides if few hotels have it. What hotels' places are called is no mistake. */
 const wider = (word, hotels) => !word.own?.[2] || isPlace(word.own) || meanings(word.own)[0] ? word
@@ -112,7 +112,7 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
       return {
         hotel, rank: sort === "distance" ? distance({ lat, lon }, hotel) : prices[0] && limits[0] && sort !== "price" ? price > most ? price : !(price >= least) : prices[0] || sort === "price" ? price ?? 1e15 : 0,
         name: sort === "name" ? sortedName(hotel) : "",
-        score: (exact?.has(hotel) ? 1e4 : 0) + (own === called && !isPlace(own)) * 999 + texts.filter(text => text && what.includes(asPhrase(text))).length * 99 + all.filter(({ forms }) => forms.some(form => head.includes(whole(form)))).length
+        score: (exact?.has(hotel) ? 1e4 : 0) + (own && own === called && !isPlace(own)) * 999 + texts.filter(text => text && what.includes(asPhrase(text))).length * 99 + all.filter(({ forms }) => forms.some(form => head.includes(whole(form)))).length
       }
     }).sort((one, other) => one.name.localeCompare(other.name, "en") || one.rank - other.rank || other.score - one.score).map(it => it.hotel)
   })
