@@ -90,7 +90,7 @@ import Testing
     #expect(named.count > 4 && Set(named).isSubset(of: known), "\(named)")
   }
 
-  /// The rules look at lines: the second line of a text would lose its spaces, as once in programs of `/docs`.
+  /// ``ModuleBundle`` looks at lines: the second line of a text may begin as an import does.
   @Test func noTextOfAScriptHasALineBreak() {
     let broken = EmbeddedFile.all.filter { $0.name.hasSuffix(".js") }.filter { file in
       ScriptToken.all(of: file.bytes).contains {
