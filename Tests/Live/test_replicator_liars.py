@@ -75,13 +75,14 @@ def test_filter_is_run_by_the_source(here):
 
 def test_filter_that_changes_is_noticed_while_it_runs(here):
     """At the next checkpoint a continuous replication begins again, with checkpoints of the new function."""
-    peer, target, changed = LyingPeer(), here.create(), threading.Event()
+    peer, target, waits, changed = LyingPeer(), here.create(), threading.Event(), threading.Event()
     truth = peer.answer
 
     def answer(request):
         if request.path == "/db/_design/app":
             return peer.send(request, {"filters": {"mine": "new" if changed.is_set() else "former"}})
         if "feed=longpoll" in request.path:
+            waits.set()
             changed.wait(PATIENCE)
         return truth(request)
 
@@ -90,7 +91,7 @@ def test_filter_that_changes_is_noticed_while_it_runs(here):
             "continuous": True, "checkpoint_interval": 100}
     begun = here.call("POST", "/_replicate", json=body)
     assert begun.status_code == 202, begun.text
-    wait_until(lambda: any("feed=longpoll" in url for _, url in peer.asked))
+    assert waits.wait(PATIENCE)
     changed.set()
     wait_until(lambda: len({url for _, url in peer.asked if "/_local/" in url}) == 2)
     assert here.call("POST", "/_replicate", json={**body, "cancel": True}).status_code == 200
