@@ -121,8 +121,8 @@ final class WebSocketHandler: ChannelInboundHandler, ChannelOutboundHandler {
     handler.queue.finish()
     let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
     let sent = channel.eventLoop.makePromise(of: Void.self)
-    channel.pipeline.syncOperations.writeAndFlush(NIOAny(frame), promise: sent)
     handler.sentClose = sent.futureResult
+    channel.pipeline.syncOperations.writeAndFlush(NIOAny(frame), promise: sent)
     guard !isLast else { return handler.end(channel) }
     // A read may have been postponed, and the answer is behind what comes first.
     channel.read()
