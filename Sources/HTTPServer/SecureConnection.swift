@@ -44,7 +44,11 @@ package struct SecureConnection: ServerChildChannel {
     http2 = HTTP2Channel(
       responder: { (request, _: consuming ResponseWriter, stream) in
         let outlet = AnswerOutlet(stream, date, writes)
-        try await Self.answer(request, to: outlet, answers, logger)
+        do { try await Self.answer(request, to: outlet, answers, logger) } catch {
+          // The end of the stream drops what is not written.
+          await outlet.settle()
+          throw error
+        }
         await outlet.settle()
       },
       configuration: .init(
