@@ -159,7 +159,8 @@ final class ReadTurnHandler: ChannelDuplexHandler {
     charge()
     guard wantsRead, kept.isEmpty else { return }
     wantsRead = false
-    context.read()
+    // From the end of the pipeline: its handlers have just been told that the server reads nothing more.
+    context.channel.read()
   }
 
   /// Counts the time of the present read, also of one that ends its connection.
