@@ -99,7 +99,7 @@ final class StoreFile {
     try? file.removeDraft()
     adopt(
       try Connection.opening(file, as: blank) { connection in
-        let header = try StoreHeader(readingOrRepairingFrom: connection)
+        let header = try StoreHeader(readingFrom: connection, repairing: true)
         guard header.key.utf8.elementsEqual(key.utf8) else {
           throw ServiceError.damaged("the file is another store's")
         }

@@ -3,31 +3,38 @@ import Stores
 
 extension StoreHeader {
   /// Reads the row.
+  /// - Parameter repairing: whether to read a row in which one byte is wrong as it was written. The next commit writes it
+  ///   again.
   /// - Throws: `damaged` when the row is missing or fails its checksum, or when the last document's sequence number
   ///   differs. It differs when the log belongs to another state of the file.
-  init(readingFrom connection: Connection) throws {
-    let row = try connection.statement(
+  init(readingFrom connection: Connection, repairing: Bool = false) throws {
+    let found = try connection.statement(
       """
-      SELECT store, epoch, last_sequence, newest, live, deleted, bytes, kept, checksum,
-        (SELECT max(sequence) FROM documents) FROM header WHERE one = 1
+      SELECT store, epoch, last_sequence, live, deleted, bytes, newest, kept, checksum,
+        (SELECT max(sequence) FROM documents) FROM header WHERE one = 1 OR ?1
       """
-    ).first { row in
+    ).first(.integer(repairing ? 1 : 0)) { row in
       (
-        header: StoreHeader(
-          key: try row.string(0), epoch: try row.string(1), lastSequence: row.int64(2),
-          newest: row.int64(3), live: row.int64(4), deleted: row.int64(5), bytes: row.int64(6),
-          otherBodyBytes: row.int64(7)),
-        checksum: row.int64(8), newest: row.int64(9)
+        row: RowValues(
+          kind: .header,
+          values: [.text(row.bytes(0)), .text(row.bytes(1))]
+            + (2..<8).map { .integer(row.int64($0)) },
+          checksum: row.int64(8)),
+        newest: row.int64(9)
       )
     }
-    guard let row else { throw ServiceError.damaged("the header row is missing") }
-    guard row.header.checksum.matches(row.checksum) else {
-      throw ServiceError.damaged("the header row fails its checksum")
-    }
-    guard row.newest == row.header.newest else {
+    guard let found else { throw ServiceError.damaged("the header row is missing") }
+    guard let row = found.row.isSound ? found.row : repairing ? found.row.repaired() : nil,
+      let key = String(validating: row.bytes(0), as: UTF8.self),
+      let epoch = String(validating: row.bytes(1), as: UTF8.self)
+    else { throw ServiceError.damaged("the header row fails its checksum") }
+    guard row.integer(6) == found.newest else {
       throw ServiceError.damaged("the newest document and the header disagree")
     }
-    self = row.header
+    self.init(
+      key: key, epoch: epoch, lastSequence: row.integer(2), newest: row.integer(6),
+      live: row.integer(3), deleted: row.integer(4), bytes: row.integer(5),
+      otherBodyBytes: row.integer(7))
   }
 
   /// Writes the row, in the caller's transaction.

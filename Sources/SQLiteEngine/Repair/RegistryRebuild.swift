@@ -109,6 +109,6 @@ package struct RegistryRebuild {
       return nil
     }
     defer { try? connection.close() }
-    return try? StoreHeader(readingOrRepairingFrom: connection)
+    return try? StoreHeader(readingFrom: connection, repairing: true)
   }
 }

@@ -15,7 +15,6 @@ extension DocumentRepair where Rows == StoreRows {
   /// documents once more; without its receipt, a batch runs again; an attachment without one of its pieces is forgotten then
   /// (`DocumentStore.repair`).
   mutating func repairLocals() throws {
-    guard try rows.hasDamagedLocals() else { return }
     var sum = outcome
     let mayDrop = extent == .everything
     try rows.replaceLocals { local in
@@ -65,23 +64,6 @@ extension DocumentRepair where Rows == StoreRows {
 }
 
 extension StoreRows {
-  /// Visits all local documents, unverified, in no particular order, until `visit` returns false.
-  private func walkLocalsAsFound(_ visit: (RowValues) throws -> Bool) throws {
-    guard try has(.locals) else { return }
-    try connection.statement("SELECT id, revision, expires, checksum, body FROM locals")
-      .visit { row in try visit(Self.localAsFound(row)) }
-  }
-
-  /// Whether a local document fails its checksum.
-  func hasDamagedLocals() throws -> Bool {
-    var isDamaged = false
-    try walkLocalsAsFound { local in
-      isDamaged = !local.isSound
-      return !isDamaged
-    }
-    return isDamaged
-  }
-
   /// Some local documents, unverified: those after an id, in the order of their ids.
   func localsAsFound(after id: [UInt8], limit: Int) throws -> [RowValues] {
     guard try has(.locals) else { return [] }
@@ -113,15 +95,15 @@ extension StoreRows {
         id BLOB NOT NULL, revision INTEGER NOT NULL, expires INTEGER, checksum INTEGER NOT NULL,
         body BLOB NOT NULL)
       """)
-    try walkLocalsAsFound { found in
-      guard let local = try change(found) else { return true }
+    try connection.statement("SELECT id, revision, expires, checksum, body FROM locals").query {
+      row in
+      guard let local = try change(Self.localAsFound(row)) else { return }
       var expires = Binding.null
       if case .optionalInteger(.some(let end)) = local.values[2] { expires = .integer(end) }
       try connection.run(
         "INSERT INTO kept(id, revision, expires, checksum, body) VALUES (?1, ?2, ?3, ?4, ?5)",
         .bytes(local.bytes(0)), .integer(local.integer(1)), expires, .integer(local.checksum),
         .bytes(local.content))
-      return true
     }
     try connection.execute(
       """
@@ -145,58 +127,5 @@ extension StoreRows {
     guard try has(.indexes) else { return }
     try connection.run("DELETE FROM entries")
     try connection.run("DELETE FROM indexes")
-  }
-}
-
-extension StoreHeader {
-  /// Reads the row. If one byte of it is wrong, it is repaired in memory; the next commit writes the repaired row.
-  /// - Throws: the errors of ``init(readingFrom:)``.
-  init(readingOrRepairingFrom connection: Connection) throws {
-    do { try self.init(readingFrom: connection) } catch {
-      guard ServiceError(engine: error).code == .damaged,
-        let repaired = try Self.repaired(in: connection)
-      else { throw error }
-      self = repaired
-    }
-  }
-
-  /// The repaired row; nil when it can't be repaired or does not match the documents.
-  private static func repaired(in connection: Connection) throws -> StoreHeader? {
-    let row = try connection.statement(
-      """
-      SELECT store, epoch, last_sequence, live, deleted, bytes, newest, kept, checksum,
-        (SELECT max(sequence) FROM documents) FROM header
-      """
-    ).first { row in
-      (
-        header: HeaderRow(
-          texts: [row.bytes(0), row.bytes(1)], counts: (2..<8).map { row.int64($0) },
-          checksum: row.int64(8)),
-        last: row.int64(9)
-      )
-    }
-    guard let row, let header = row.header.repaired(), header.newest == row.last else { return nil }
-    return header
-  }
-}
-
-/// The header's row, unverified.
-private struct HeaderRow {
-  let texts: [[UInt8]]
-  let counts: [Int64]
-  let checksum: Int64
-
-  /// The row as it was written, if one byte of it is wrong.
-  func repaired() -> StoreHeader? {
-    let values = texts.map { RowValues.Value.text($0) } + counts.map { .integer($0) }
-    guard
-      let row = RowValues(kind: .header, values: values, checksum: checksum).repaired(),
-      let key = String(validating: row.bytes(0), as: UTF8.self),
-      let epoch = String(validating: row.bytes(1), as: UTF8.self)
-    else { return nil }
-    return StoreHeader(
-      key: key, epoch: epoch, lastSequence: row.integer(2), newest: row.integer(6),
-      live: row.integer(3), deleted: row.integer(4), bytes: row.integer(5),
-      otherBodyBytes: row.integer(7))
   }
 }
