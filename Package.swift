@@ -78,7 +78,7 @@ let package = Package(
     floor("Photos", []),
     floor("IPAddresses", []),
     .target(name: "CScheduling"),
-    floor("Scheduling", ["CScheduling", deque]),
+    floor("Scheduling", ["CScheduling", deque, nioLocks]),
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     floor("SQLite", ["CSQLite"]),
     .target(
@@ -199,7 +199,7 @@ let package = Package(
     tests("IPAddresses", ["IPAddresses"]),
     tests("Photos", ["Photos"]),
     tests("Page", ["Page"]),
-    tests("Scheduling", ["Scheduling", "TestSupport"]),
+    tests("Scheduling", ["Scheduling", "TestSupport", nioLocks]),
     tests("SQLite", ["SQLite", "TestSupport"]),
     tests("Text", ["Text"]),
     tests(

@@ -1,5 +1,6 @@
 import DequeModule
 import Glibc
+import NIOConcurrencyHelpers
 import Synchronization
 
 /// A value whose use blocks, such as an open file, and the calls that wait for it.
@@ -33,7 +34,7 @@ package final class Confined<State>: @unchecked Sendable {
   package let threads: ThreadPool
   private var state: State
   private let clock: CallClock
-  private let queue = Locked(Queue())
+  private let queue = NIOLockedValueBox(Queue())
   // On the heap, because its address must never change.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   /// Whether a call runs or waits for the lock.
@@ -107,7 +108,7 @@ package final class Confined<State>: @unchecked Sendable {
   }
 
   private func enqueue(_ call: Call) {
-    let mustRun = queue.withLock { queue in
+    let mustRun = queue.withLockedValue { queue in
       queue.calls.append(call)
       defer { queue.isRunning = true }
       return !queue.isRunning
@@ -119,10 +120,10 @@ package final class Confined<State>: @unchecked Sendable {
   /// value in the processor's cache.
   private func runCalls(_ pool: ThreadPool, _ thread: inout ThreadClock) {
     let end = SliceClock.now + Slice.nanoseconds
-    var call = queue.withLock { $0.calls.popFirst() }
+    var call = queue.withLockedValue { $0.calls.popFirst() }
     while let present = call {
       run(present, pool, &thread)
-      let (next, work) = queue.withLock { queue -> (Call?, Work??) in
+      let (next, work) = queue.withLockedValue { queue -> (Call?, Work??) in
         guard let next = queue.calls.first else {
           queue.isRunning = false
           return (nil, nil)

@@ -1,3 +1,5 @@
+import NIOConcurrencyHelpers
+
 /// Limits how many calls run at the same time, and serves the waiting callers in the order of their accounts.
 ///
 /// It is for calls that take a bounded time and can't be interrupted and resumed, such as a search of a catalogue, the
@@ -30,7 +32,7 @@ package final class FairSemaphore: Sendable {
     var withdrawn: Set<Int> = []
   }
 
-  private let state: Locked<State>
+  private let state: NIOLockedValueBox<State>
   private let name: AccountLine.Queue
   private let count: Int
   private let queueLimit: Int
@@ -53,7 +55,8 @@ package final class FairSemaphore: Sendable {
     count = max(0, permits) + 1
     self.queueLimit = queueLimit
     self.takesProcessor = takesProcessor
-    state = Locked(State(queue: FairQueue(name), free: Array((0...max(0, permits)).reversed())))
+    state = NIOLockedValueBox(
+      State(queue: FairQueue(name), free: Array((0...max(0, permits)).reversed())))
   }
 
   /// Waits for a permit, runs `body`, and gives the permit to the next caller.
@@ -75,7 +78,7 @@ package final class FairSemaphore: Sendable {
   /// Withdraws the permit of a running call: when the call ends, no caller gets it until ``restore(_:)``. If no other
   /// permit is left, the waiting callers get nil, as do all later ones.
   package func withdraw(_ permit: Int) {
-    let waiting = state.withLock { state -> [Waiter] in
+    let waiting = state.withLockedValue { state -> [Waiter] in
       state.withdrawn.insert(permit)
       guard state.withdrawn.count == count else { return [] }
       var waiting: [Waiter] = []
@@ -89,17 +92,17 @@ package final class FairSemaphore: Sendable {
 
   /// Gives a withdrawn permit to the next caller. Its call must have ended.
   package func restore(_ permit: Int) {
-    state.withLock { _ = $0.withdrawn.remove(permit) }
+    state.withLockedValue { _ = $0.withdrawn.remove(permit) }
     release(permit)
   }
 
   /// Whether all permits are withdrawn.
-  package var isExhausted: Bool { state.withLock { $0.withdrawn.count == count } }
+  package var isExhausted: Bool { state.withLockedValue { $0.withdrawn.count == count } }
 
-  package var waitingCount: Int { state.withLock { $0.queue.count } }
+  package var waitingCount: Int { state.withLockedValue { $0.queue.count } }
 
   /// Whether any account would get a permit at once.
-  package var isFree: Bool { state.withLock { $0.free.count > 1 && $0.queue.isEmpty } }
+  package var isFree: Bool { state.withLockedValue { $0.free.count > 1 && $0.queue.isEmpty } }
 
   /// The line that counts as the holder of a permit; nil for everybody's.
   private func holder(_ account: ProcessorAccount) -> AccountLine? {
@@ -119,7 +122,7 @@ package final class FairSemaphore: Sendable {
     return await Work.waiting {
       await withUnsafeContinuation { continuation in
         let now = SliceClock.now
-        let (answer, displaced): (Int??, Waiter?) = state.withLock { state in
+        let (answer, displaced): (Int??, Waiter?) = state.withLockedValue { state in
           let isAllowed =
             state.free.count > 1
             || !account.isOverdrawn && !state.holders.values.contains { $0 === holder }
@@ -154,7 +157,7 @@ package final class FairSemaphore: Sendable {
 
   /// Gives a permit that became free to the next caller; keeps it free when it may not be given.
   private func next(for permit: Int) -> Waiter? {
-    state.withLock { state -> Waiter? in
+    state.withLockedValue { state -> Waiter? in
       state.holders[permit] = nil
       guard !state.withdrawn.contains(permit) else { return nil }
       let spared = state.free.isEmpty ? Array(state.holders.values) : nil

@@ -67,34 +67,3 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
     }
   }
 }
-
-/// A value behind a lock.
-///
-/// It replaces the standard library's `Mutex`, because of the thread sanitizer: when a thread has waited for that lock,
-/// the sanitizer does not notice that the thread now holds it, and reports a data race afterwards.
-///
-/// Unchecked, because the compiler cannot see the lock. Proof: `value` is private, and every access lies between
-/// `pthread_mutex_lock` and `pthread_mutex_unlock` of `mutex`, whose address never changes; the initial value is
-/// `sending`.
-final class Locked<Value>: @unchecked Sendable {
-  private var value: Value
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-
-  /// Makes a lock around a value that no other code holds.
-  init(_ value: sending Value) {
-    self.value = value
-    mutex.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(mutex, nil)
-  }
-
-  deinit {
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
-  }
-
-  func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return body(&value)
-  }
-}

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import Synchronization
 
 /// Lets requests compute in slices, in the order of their accounts (``SeatTable``).
@@ -21,7 +22,7 @@ package final class Seats: Sendable {
     var isWatched = false
   }
 
-  private let state: Locked<State>
+  private let state: NIOLockedValueBox<State>
   private let waiting = Atomic(0)
 
   /// - Parameter stores: the threads that work at stores for these requests.
@@ -33,7 +34,7 @@ package final class Seats: Sendable {
   ) {
     self.stores = stores
     self.requestLimit = requestLimit
-    state = Locked(State(table: SeatTable(processors: processors)))
+    state = NIOLockedValueBox(State(table: SeatTable(processors: processors)))
   }
 
   /// Whether a request waits for a seat.
@@ -42,18 +43,18 @@ package final class Seats: Sendable {
   package var waitingCount: Int { waiting.load(ordering: .relaxed) + stores.waitingCount }
   /// How often an account with a positive balance was served while an overdrawn account waited.
   package var servedBeforeOverdrawn: Int {
-    state.withLock { $0.table.queue.servedBeforeOverdrawn } + stores.servedBeforeOverdrawn
+    state.withLockedValue { $0.table.queue.servedBeforeOverdrawn } + stores.servedBeforeOverdrawn
   }
   /// How long accounts with a positive balance wait at present.
   package var lag: Duration {
-    let longest = state.withLock { $0.table.queue.longestWait(at: SliceClock.now) }
+    let longest = state.withLockedValue { $0.table.queue.longestWait(at: SliceClock.now) }
     return max(.nanoseconds(longest), stores.lag)
   }
 
   /// In how many seconds an account is no longer overdrawn if it spends nothing more; at least 1.
   package func secondsUntilPositive(_ account: ProcessorAccount) -> Int {
     let now = SliceClock.now
-    let balance = state.withLock { state in
+    let balance = state.withLockedValue { state in
       let line = account.line(in: state.table.queue.name)
       return min(line.settle(at: now), line.parent?.settle(at: now) ?? .max)
     }
@@ -64,7 +65,7 @@ package final class Seats: Sendable {
   /// Which of these accounts are full and have nothing waiting.
   package func full<Key: Hashable>(of accounts: [Key: ProcessorAccount]) -> [Key] {
     let now = SliceClock.now
-    return state.withLock { state in
+    return state.withLockedValue { state in
       accounts.filter { _, account in
         let line = account.line(in: state.table.queue.name)
         return line.isIdle && line.settle(at: now) == ProcessorAccount.capacity
@@ -84,7 +85,7 @@ package final class Seats: Sendable {
   ) async -> Bool {
     let account = account ?? work.account
     let now = SliceClock.now
-    let lease = state.withLock {
+    let lease = state.withLockedValue {
       $0.table.take(account, for: work.slice, at: now, mayBeFree: mayBeFree)
     }
     if let lease {
@@ -93,7 +94,7 @@ package final class Seats: Sendable {
     }
     var isSuspended = true
     await withCheckedContinuation { continuation in
-      let mustWatch = state.withLock { state in
+      let mustWatch = state.withLockedValue { state in
         state.table.push(
           Waiter(kind: .seat(continuation, account), work: work, since: now), account, at: now)
         waiting.store(state.table.queue.count, ordering: .relaxed)
@@ -109,19 +110,19 @@ package final class Seats: Sendable {
 
   /// Ends a lease, and serves who waits.
   func giveBack(_ id: UInt64) {
-    state.withLock { $0.table.giveBack(id) }
+    state.withLockedValue { $0.table.giveBack(id) }
     if isCrowded { serve() }
   }
 
   /// Moves an ended request before all others.
   func expedite(_ work: Work) {
-    state.withLock { $0.table.expedite(work) }
+    state.withLockedValue { $0.table.expedite(work) }
     stores.expedite(work)
   }
 
   /// Reserves a processor for a thread outside of slices, or ends that.
   func reserveProcessor(_ isReserved: Bool) {
-    state.withLock { $0.table.reserved += isReserved ? 1 : -1 }
+    state.withLockedValue { $0.table.reserved += isReserved ? 1 : -1 }
     stores.reserveProcessor(isReserved)
     if isCrowded { serve() }
   }
@@ -135,7 +136,7 @@ package final class Seats: Sendable {
   }
 
   private func next() -> (waiter: Waiter, id: UInt64)? {
-    state.withLock { state in
+    state.withLockedValue { state in
       defer { waiting.store(state.table.queue.count, ordering: .relaxed) }
       return state.table.next(at: SliceClock.now)
     }
@@ -145,7 +146,7 @@ package final class Seats: Sendable {
   private func watch() {
     Task.detached { [self] in
       while true {
-        let end = state.withLock { state -> Int64? in
+        let end = state.withLockedValue { state -> Int64? in
           state.isWatched = !state.table.queue.isEmpty
           guard state.isWatched else { return nil }
           return state.table.nextEnd ?? SliceClock.now + Slice.nanoseconds

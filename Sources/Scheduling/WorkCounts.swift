@@ -1,9 +1,10 @@
+import NIOConcurrencyHelpers
 import Synchronization
 
 /// What is counted about requests, for the operator.
 package final class WorkCounts: Sendable {
   let running = Atomic(0)
-  private let ended = Locked<[Work.Ending: Int]>([:])
+  private let ended = NIOLockedValueBox<[Work.Ending: Int]>([:])
   private let paid = Atomic<Int64>(0)
   private let overspent = Atomic<Int64>(0)
   private let longest = Atomic<Int64>(0)
@@ -14,7 +15,9 @@ package final class WorkCounts: Sendable {
   package var runningCount: Int { running.load(ordering: .relaxed) }
 
   /// How many requests were ended early for this reason.
-  package func endedCount(_ reason: Work.Ending) -> Int { ended.withLock { $0[reason] ?? 0 } }
+  package func endedCount(_ reason: Work.Ending) -> Int {
+    ended.withLockedValue { $0[reason] ?? 0 }
+  }
 
   /// The longest time of work without giving way since the last call, in nanoseconds.
   package func takeLongestSlice() -> Int64 { longest.exchange(0, ordering: .relaxed) }
@@ -33,7 +36,7 @@ package final class WorkCounts: Sendable {
     }
   }
 
-  func noteEnd(_ reason: Work.Ending) { ended.withLock { $0[reason, default: 0] += 1 } }
+  func noteEnd(_ reason: Work.Ending) { ended.withLockedValue { $0[reason, default: 0] += 1 } }
 
   func note(slice nanoseconds: Int64) {
     if nanoseconds > longest.load(ordering: .relaxed) {

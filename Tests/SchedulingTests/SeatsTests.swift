@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import Scheduling
@@ -123,16 +124,16 @@ extension SeatTable {
   @Test func whoUsesLittleWaitsForFewSlices() async throws {
     let seats = Seats(stores: .forStores(), processors: 1)
     let busy = ProcessorAccount()
-    let (slices, isOver) = (Locked(0), Locked(false))
+    let (slices, isOver) = (NIOLockedValueBox(0), NIOLockedValueBox(false))
     let waits = await withTaskGroup(of: [Int].self) { group in
       for _ in 0..<50 {
         group.addTask {
           let work = Work(busy, in: seats)
           await work.begin()
           await Work.$current.withValue(work) {
-            while !isOver.withLock({ $0 }) {
+            while !isOver.withLockedValue({ $0 }) {
               while !work.isSliceOver {}
-              slices.withLock { $0 += 1 }
+              slices.withLockedValue { $0 += 1 }
               try? await Slice.giveWay()
             }
           }
@@ -140,17 +141,17 @@ extension SeatTable {
         }
       }
       group.addTask {
-        while slices.withLock({ $0 }) < 100 { try? await Task.sleep(for: .milliseconds(1)) }
+        while slices.withLockedValue({ $0 }) < 100 { try? await Task.sleep(for: .milliseconds(1)) }
         let account = ProcessorAccount()
         var waits: [Int] = []
         for _ in 0..<20 {
           let work = Work(account, in: seats)
-          let before = slices.withLock { $0 }
+          let before = slices.withLockedValue { $0 }
           await work.begin()
           work.finish()
-          waits.append(slices.withLock { $0 } - before)
+          waits.append(slices.withLockedValue { $0 } - before)
         }
-        isOver.withLock { $0 = true }
+        isOver.withLockedValue { $0 = true }
         return waits
       }
       return await group.reduce(into: []) { $0 += $1 }
