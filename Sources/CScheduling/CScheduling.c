@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 void cscheduling_name_thread(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);
@@ -26,16 +25,6 @@ void cscheduling_trim_heap(void) {
   malloc_trim(0);
 }
 
-static int64_t nanoseconds(clockid_t clock) {
-  struct timespec time;
-  clock_gettime(clock, &time);
-  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-int64_t cscheduling_now(void) {
-  return nanoseconds(CLOCK_MONOTONIC);
-}
-
 int cscheduling_processors(void) {
   cpu_set_t processors;
   return sched_getaffinity(0, sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
@@ -43,8 +32,4 @@ int cscheduling_processors(void) {
 
 uintptr_t cscheduling_thread(void) {
   return (uintptr_t)pthread_self();
-}
-
-int64_t cscheduling_processor_time(void) {
-  return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }

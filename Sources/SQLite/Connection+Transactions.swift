@@ -66,7 +66,14 @@ extension Connection {
 
   /// Starts to update ``loggedFrames`` after each commit. Switches automatic checkpoints off.
   /// <https://sqlite.org/c3ref/wal_hook.html>
-  package func countLoggedFrames() throws(SQLiteError) { csqlite_count_frames(try open, frames) }
+  package func countLoggedFrames() throws(SQLiteError) {
+    sqlite3_wal_hook(
+      try open,
+      { count, _, _, frames in
+        count?.assumingMemoryBound(to: Int32.self).pointee = frames
+        return SQLITE_OK
+      }, frames)
+  }
 
   /// How many frames the log had after the latest commit; 0 before the first one, and when ``countLoggedFrames()`` was
   /// not called.

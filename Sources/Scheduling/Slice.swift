@@ -1,4 +1,4 @@
-import CScheduling
+import Glibc
 
 /// The time for which the calling thread may work before it lets others use the processor.
 ///
@@ -81,10 +81,19 @@ package struct Slice: Sendable {
   }
 }
 
-/// The clock of slices and accounts: monotonic, so that a change of the system's time does not affect it.
+/// The clocks of slices and accounts: monotonic, so that a change of the system's time does not affect them.
 package enum SliceClock {
   /// Nanoseconds since an arbitrary moment.
-  package static var now: Int64 { cscheduling_now() }
+  package static var now: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
+
+  /// The processor time of the calling thread, in nanoseconds. A system call, unlike ``now``.
+  static var processorTime: Int64 { nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) }
+
+  private static func nanoseconds(of clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
 }
 
 /// The error of work that stops because its request has ended. ``Work/reason`` is the reason.

@@ -1,4 +1,3 @@
-import CScheduling
 import Glibc
 
 /// Starting threads.
@@ -37,7 +36,7 @@ struct ThreadClock {
 
   /// The thread's processor time when it was last read, and the time that was measured since then without reading it,
   /// both in nanoseconds.
-  private var (processor, measured) = (cscheduling_processor_time(), Int64(0))
+  private var (processor, measured) = (SliceClock.processorTime, Int64(0))
 
   /// The processor time since a moment of ``SliceClock``, in nanoseconds.
   /// - Parameter excluded: what does not count of it: waits, and what others pay.
@@ -49,7 +48,7 @@ struct ThreadClock {
       return elapsed
     }
     // Other threads may have used the processor meanwhile; elapsed time includes that, processor time does not.
-    let now = cscheduling_processor_time()
+    let now = SliceClock.processorTime
     defer { (processor, measured) = (now, 0) }
     return min(elapsed, max(0, now - processor - measured - paid))
   }

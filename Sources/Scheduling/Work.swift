@@ -166,7 +166,7 @@ package final class Work: Sendable {
   private func beginSlice(isNew: Bool = true) {
     if isNew { turn.begin() }
     thread.store(cscheduling_thread(), ordering: .relaxed)
-    processor.store(cscheduling_processor_time(), ordering: .relaxed)
+    processor.store(SliceClock.processorTime, ordering: .relaxed)
     slice.begin()
   }
 
@@ -227,7 +227,7 @@ package final class Work: Sendable {
     var time = SliceClock.now - began
     if time > ThreadClock.short, thread.load(ordering: .relaxed) == cscheduling_thread() {
       // Other threads may have used the processor meanwhile; elapsed time includes that, processor time does not.
-      time = min(time, cscheduling_processor_time() - processor.load(ordering: .relaxed))
+      time = min(time, SliceClock.processorTime - processor.load(ordering: .relaxed))
     }
     charge(time)
     if !isOver { beginSlice(isNew: false) }

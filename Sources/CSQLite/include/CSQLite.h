@@ -15,19 +15,6 @@ static inline int csqlite_set_lookaside(sqlite3 *database, int size, int count) 
   return sqlite3_db_config(database, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);
 }
 
-static inline int csqlite_note_frames(void *count, sqlite3 *database, const char *name, int frames) {
-  (void)database;
-  (void)name;
-  *(int *)count = frames;
-  return SQLITE_OK;
-}
-
-/* Stores the number of frames in the log in `*count` after each commit. `count` must be valid as long as the connection
-   is open: https://sqlite.org/c3ref/wal_hook.html */
-static inline void csqlite_count_frames(sqlite3 *database, int *count) {
-  sqlite3_wal_hook(database, csqlite_note_frames, count);
-}
-
 /* Swift can't import SQLITE_TRANSIENT either, because it is a cast of -1 to a function pointer:
    https://sqlite.org/c3ref/c_static.html */
 static inline sqlite3_destructor_type csqlite_transient(void) {

@@ -20,18 +20,12 @@ size_t cscheduling_heap_in_use(void);
 /* Returns the heap's free pages to the system (malloc_trim(3), a function of glibc that Swift can't import). */
 void cscheduling_trim_heap(void);
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
-int64_t cscheduling_now(void);
-
 /* How many processors this process may use (sched_getaffinity(2)). */
 int cscheduling_processors(void);
 
 /* A number that only the calling thread has. For Swift, pthread_self always returns the same: an asynchronous function
    may call it once and use the number on another thread. */
 uintptr_t cscheduling_thread(void);
-
-/* The processor time of the calling thread, in nanoseconds. A system call, unlike cscheduling_now. */
-int64_t cscheduling_processor_time(void);
 
 #pragma clang assume_nonnull end
 
