@@ -15,23 +15,31 @@ extension PostgresStorage {
   }
 
   private func commitBatch() async {
-    let batch = Batch()
+    let taken = NIOLockedValueBox<[any PendingUpdate]>([])
     do {
-      try await writePool.repeating(for: Self.flow(of: waitingUpdates.request)) { connection in
-        // Updates that arrive during the wait for a connection share the commit.
-        if batch.isEmpty { batch.fill(self.waitingUpdates.take()) }
-        if !batch.isEmpty { try self.transact(batch, on: connection) }
+      let rest = try await writePool.repeating(for: Self.flow(of: waitingUpdates.request)) {
+        connection in try self.transact(self.batch(in: taken), on: connection)
       }
+      waitingUpdates.putBack(rest)
     } catch {
-      if batch.isEmpty { batch.fill(waitingUpdates.take()) }
-      if batch.updates.count > 1, Self.mayBeCausedByOneUpdate(error) {
-        for update in batch.updates { await commitAlone(update) }
+      let batch = batch(in: taken)
+      if batch.count > 1, Self.mayBeCausedByOneUpdate(error) {
+        for update in batch { await commitAlone(update) }
       } else {
-        for update in batch.updates { update.finish(.failure(ServiceError.translated(error))) }
+        for update in batch { update.finish(.failure(ServiceError.translated(error))) }
       }
-      return
     }
-    waitingUpdates.putBack(batch.rest)
+  }
+
+  /// The updates of a commit: those that an attempt before has taken, or those that wait by now. So updates that arrive
+  /// during the wait for a connection share the commit.
+  private func batch(
+    in taken: NIOLockedValueBox<[any PendingUpdate]>
+  ) -> [any PendingUpdate] {
+    taken.withLockedValue { taken in
+      if taken.isEmpty { taken = waitingUpdates.take() }
+      return taken
+    }
   }
 
   /// On whose account a request's updates wait for a connection.
@@ -51,24 +59,25 @@ extension PostgresStorage {
   }
 
   private func commitAlone(_ update: any PendingUpdate) async {
-    let batch = Batch()
-    batch.fill([update])
     do {
-      try await writePool.repeating(for: Self.flow(of: update.work)) { connection in
-        try self.transact(batch, on: connection)
+      _ = try await writePool.repeating(for: Self.flow(of: update.work)) { connection in
+        try self.transact([update], on: connection)
       }
     } catch { update.finish(.failure(ServiceError.translated(error))) }
   }
 
-  /// Runs a batch in one transaction and gives each of its updates an outcome. Updates for which there is no time stay
-  /// in the batch.
+  /// Runs updates in one transaction and gives each an outcome.
+  /// - Returns: those for which there is no time. They have no outcome.
   /// - Throws: errors that end the transaction. Nothing is written then, and no update has an outcome.
-  private func transact(_ batch: Batch, on connection: Connection) throws {
-    let ids = batch.updates.reduce(into: Set<DocumentID>()) { $0.formUnion($1.ids) }
+  private func transact(
+    _ batch: [any PendingUpdate], on connection: Connection
+  ) throws -> ArraySlice<any PendingUpdate> {
+    guard !batch.isEmpty else { return [] }
+    let ids = batch.reduce(into: Set<DocumentID>()) { $0.formUnion($1.ids) }
     let transaction = try withRows(on: connection) { rows in
       try WriteTransaction(
         on: connection, store: rows.number, epoch: rows.epoch, loading: ids,
-        edits: batch.updates.count,
+        edits: batch.count,
         expecting: expected.withLockedValue { expected in
           // Not repeated if it fails.
           defer { expected = nil }
@@ -81,7 +90,7 @@ extension PostgresStorage {
     do {
       var writer = StoreWriter(rows: transaction, header: transaction.current.header)
       let begun = ContinuousClock.now
-      for update in batch.updates {
+      for update in batch {
         guard outcomes.isEmpty || ContinuousClock.now - begun < Self.longestCommit else { break }
         outcomes.append(try run(update, &writer, transaction))
         if writer.hasWritten, firstWrite == nil { firstWrite = outcomes.count - 1 }
@@ -103,12 +112,12 @@ extension PostgresStorage {
       throw error
     }
     var done = 0
-    for (update, outcome) in zip(batch.updates, outcomes) {
+    for (update, outcome) in zip(batch, outcomes) {
       if case .success = outcome { done += 1 }
       update.finish(outcome)
     }
     writePool.counters.count { $0.updates += done }
-    batch.drop(outcomes.count)
+    return batch.dropFirst(outcomes.count)
   }
 
   /// Runs one rule and writes the changes that it records.
@@ -138,21 +147,4 @@ extension PostgresStorage {
       }
     }
   }
-}
-
-/// Updates that share a commit. Confined to one task at a time: that of ``PostgresStorage/commitWaiting()``, which
-/// passes the batch to a connection's thread and waits.
-///
-/// Unchecked, because the compiler cannot see that. Proof: `commitBatch` or `commitAlone` creates the batch. Only the
-/// closure that is awaited there captures it, and the function reads it after that. There is no other reference.
-private final class Batch: @unchecked Sendable {
-  /// The updates, in order.
-  private(set) var updates: [any PendingUpdate] = []
-
-  var isEmpty: Bool { updates.isEmpty }
-  /// The updates that have no outcome yet.
-  var rest: ArraySlice<any PendingUpdate> { updates[...] }
-
-  func fill(_ updates: [any PendingUpdate]) { self.updates = updates }
-  func drop(_ count: Int) { updates.removeFirst(count) }
 }

@@ -19,7 +19,7 @@ final class SharedReads: Sendable {
   private static let turn = Duration.milliseconds(10)
 
   /// A read that waits for a round trip.
-  fileprivate struct Waiting: Sendable {
+  private struct Waiting: Sendable {
     let call: Call
     let work: Work?
     let since = ContinuousClock.now
@@ -89,22 +89,34 @@ final class SharedReads: Sendable {
   }
 
   private func answer() async {
-    let batch = ReadBatch()
+    let taken = NIOLockedValueBox<[Waiting]>([])
     let since = state.withLockedValue { $0.waiting.first?.since } ?? .now
     do {
       try await pool.repeating(for: .everybody, since: since) { connection in
         let end = ContinuousClock.now + Self.turn
         repeat {
-          if batch.isEmpty { batch.fill(self.take(atMost: Self.readsPerRoundTrip)) }
-          if batch.isEmpty { return }
-          try batch.run(on: connection)
+          let reads = self.batch(in: taken)
+          if reads.isEmpty { return }
+          // The processor time is divided among their requests.
+          let found = try connection.charging(reads.map(\.work)) {
+            try connection.run(reads.map(\.call))
+          }
+          for (read, rows) in zip(reads, found) { read.continuation.resume(returning: rows) }
+          taken.withLockedValue { $0 = [] }
         } while ContinuousClock.now < end
       }
     } catch {
       // Without a connection nothing was taken. Some reads must get the error, so that the caller's loop ends.
-      if batch.isEmpty { batch.fill(take(atMost: Self.readsPerRoundTrip)) }
-      batch.fail(error)
+      for read in batch(in: taken) { read.continuation.resume(throwing: error) }
       failOverdue(error)
+    }
+  }
+
+  /// The reads of a round trip: those that an attempt before has taken, or those that wait by now.
+  private func batch(in taken: NIOLockedValueBox<[Waiting]>) -> [Waiting] {
+    taken.withLockedValue { taken in
+      if taken.isEmpty { taken = take(atMost: Self.readsPerRoundTrip) }
+      return taken
     }
   }
 
@@ -114,9 +126,7 @@ final class SharedReads: Sendable {
     let overdue = state.withLockedValue { state in
       state.waiting.prefix { $0.since <= limit }.count
     }
-    let reads = ReadBatch()
-    reads.fill(take(atMost: overdue))
-    reads.fail(error)
+    for read in take(atMost: overdue) { read.continuation.resume(throwing: error) }
   }
 
   private func take(atMost most: Int) -> [Waiting] {
@@ -125,31 +135,5 @@ final class SharedReads: Sendable {
       defer { state.waiting.removeFirst(count) }
       return Array(state.waiting.prefix(count))
     }
-  }
-}
-
-/// The reads of one round trip. Confined to one task at a time: that of ``SharedReads/answer()``, which passes the batch
-/// to a connection's thread and waits.
-///
-/// Unchecked, because the compiler cannot see that. Proof: `answer` creates the batch. Only the closure that is awaited
-/// there captures it, and the function uses it after that. There is no other reference.
-private final class ReadBatch: @unchecked Sendable {
-  private var reads: [SharedReads.Waiting] = []
-
-  var isEmpty: Bool { reads.isEmpty }
-
-  func fill(_ reads: [SharedReads.Waiting]) { self.reads = reads }
-
-  /// Sends the statements, and gives each read its rows. The processor time is divided among their requests.
-  /// - Throws: ``PostgresError``. No read has been answered then.
-  func run(on connection: Connection) throws {
-    let found = try connection.charging(reads.map(\.work)) { try connection.run(reads.map(\.call)) }
-    for (read, rows) in zip(reads, found) { read.continuation.resume(returning: rows) }
-    reads = []
-  }
-
-  func fail(_ error: any Error) {
-    for read in reads { read.continuation.resume(throwing: error) }
-    reads = []
   }
 }
