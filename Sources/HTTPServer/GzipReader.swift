@@ -27,26 +27,17 @@ package final class GzipReader {
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
   /// Makes a reader.
+  /// - Parameter packed: the compressed bytes; nil if they come in pieces (``append(_:)``).
   /// - Parameter limit: the most decompressed bytes. Decompressing stops there.
   /// - Throws: ``CompressionError/outOfMemory``; ``CompressionError/tooLarge`` for a negative limit, or for 4 GiB of
   ///   compressed bytes or more.
-  package convenience init(_ packed: [UInt8], limit: Int) throws(CompressionError) {
-    try self.init(packed, limit: limit, isStream: false)
-  }
-
-  /// Makes a reader of compressed bytes that come in pieces.
-  /// - Throws: ``CompressionError/outOfMemory``.
-  package convenience init() throws(CompressionError) {
-    try self.init([], limit: 0, isStream: true)
-    needsBytes = true
-  }
-
-  private init(_ packed: [UInt8], limit: Int, isStream: Bool) throws(CompressionError) {
-    self.packed = packed
+  package init(_ packed: [UInt8]? = nil, limit: Int = 0) throws(CompressionError) {
+    self.packed = packed ?? []
     self.limit = limit
-    self.isStream = isStream
+    isStream = packed == nil
+    needsBytes = isStream
     stream.initialize(to: z_stream())
-    guard limit >= 0, packed.count <= Int(UInt32.max) else { throw .tooLarge }
+    guard limit >= 0, self.packed.count <= Int(UInt32.max) else { throw .tooLarge }
     guard czlib_gunzip_init(stream) == Z_OK else { throw .outOfMemory }
   }
 
