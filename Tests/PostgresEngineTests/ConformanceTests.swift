@@ -5,7 +5,7 @@ import Testing
 @testable import PostgresEngine
 
 @Suite struct ConformanceTests {
-  @Test(arguments: StorageConformance.claims)
+  @Test(arguments: StorageConformance.claims + StorageConformance.longHistories)
   func conforms(to claim: StorageConformance.Claim) async throws {
     let fixture = try DatabaseFixture()
     try await StorageConformance { try await fixture.node() }.check(claim)

@@ -15,6 +15,13 @@ import Testing
 
   init() throws { name = try user(1) }
 
+  @Test(arguments: StorageConformance.longHistories)
+  func conforms(to claim: StorageConformance.Claim) async throws {
+    let directory = try TemporaryDirectory()
+    try await StorageConformance { try await FileEngine.open(directory: directory.path) }
+      .check(claim)
+  }
+
   /// Edits the document a number of times; every tenth edit deletes it.
   private func edit(_ storage: any StoreStorage, _ times: Int) async throws {
     for number in 0..<times {

@@ -3,8 +3,8 @@ import Stores
 
 extension StorageConformance {
   /// Claims about histories so long that an engine may store their old revisions in pieces. The engine in memory keeps
-  /// whole trees, so it is what others are compared with.
-  static let longHistories: [Claim] = [
+  /// whole trees, so it is what others are compared with, and not tested by them.
+  package static let longHistories: [Claim] = [
     Claim("a history is the same however long it is, whatever is grafted onto it and purged") {
       bench in
       let memory = MemoryEngine()

@@ -24,8 +24,8 @@ package struct StorageConformance: Sendable {
   }
 
   package static let claims: [Claim] =
-    sequences + counts + bytes + atomicity + documents + histories + longHistories + purges
-    + locals + attachments + indexes + compaction + replacing + repetition + lifeCycle
+    sequences + counts + bytes + atomicity + documents + histories + purges + locals + attachments
+    + indexes + compaction + replacing + repetition + lifeCycle
 
   private let makeEngine: @Sendable () async throws -> any StorageEngine
 
