@@ -90,7 +90,7 @@ class Writer(threading.Thread):
 class Repeater(threading.Thread):
     """Makes lists of one person. Each has a key, and is asked for until it is there, and then once more."""
 
-    MOST = 240
+    MOST = 90
     """Fewer than an account may have."""
 
     def __init__(self, url, token):
