@@ -198,9 +198,7 @@ package final class DatabaseManager: Sendable {
   package func withStorage<Value>(
     _ name: StoreName, _ use: ((any StoreStorage)?) async throws -> Value
   ) async throws -> Value {
-    let lease = try await lease(name, creating: false)
-    defer { release(lease) }
-    return try await use(lease?.store.storage)
+    try await withStore(name, creating: false) { store in try await use(store?.storage) }
   }
 
   /// Runs `work` on a store's file while the store is closed. A caller that asks for the store meanwhile

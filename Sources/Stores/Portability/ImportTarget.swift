@@ -1,20 +1,20 @@
 import Documents
-import NIOConcurrencyHelpers
 
 /// The store into which a section is imported.
 package struct ImportTarget: Sendable {
   let quota: StoreLimits
-  private let run:
-    @Sendable (_ use: @Sendable (DocumentStore) async throws -> Bool) async throws -> Bool
+  /// Where the store is: open, or that of a list.
+  private enum Place: Sendable {
+    case open(DocumentStore)
+    case list(AccountID, in: DatabaseManager)
+  }
+
+  private let place: Place
   /// The list's id in the export and its new id; nil for the account's own store.
   private let list: (former: String, present: String)?
 
   /// Creates a target from a store that no one else uses.
-  package init(_ store: DocumentStore) {
-    quota = store.quota
-    run = { use in try await use(store) }
-    list = nil
-  }
+  package init(_ store: DocumentStore) { (quota, place, list) = (store.quota, .open(store), nil) }
 
   /// Creates a target from a shared list's store that no client knows yet. In the ids of documents the list's
   /// former id is replaced by its new id.
@@ -22,10 +22,17 @@ package struct ImportTarget: Sendable {
   package init(list present: AccountID, calledBefore former: AccountID, in stores: DatabaseManager)
   {
     quota = stores.limits(of: .list(present))
-    run = { use in
-      try await stores.withExisting(.list(present)) { store in try await use(store) }
-    }
+    place = .list(present, in: stores)
     list = (former.text, present.text)
+  }
+
+  private func run<Value: Sendable>(
+    _ use: (DocumentStore) async throws -> Value
+  ) async throws -> Value {
+    switch place {
+    case .open(let store): try await use(store)
+    case .list(let id, let stores): try await stores.withExisting(.list(id), use)
+    }
   }
 
   func has(_ id: DocumentID) async throws -> Bool {
@@ -36,14 +43,13 @@ package struct ImportTarget: Sendable {
     _ mutations: [Mutation], _ notes: [LocalEdit],
     _ attached: [AttachedRevision: [AttachmentName: AttachmentContent]], as context: WriteContext
   ) async throws {
-    _ = try await run { store in
+    try await run { store in
       try await store.update(loading: Set(mutations.map(\.id)), as: context) { changes in
         changes.isWhole = true
         for mutation in mutations { changes.write(mutation) }
         for (revision, contents) in attached { try changes.attach(contents, to: revision) }
         for note in notes { changes.write(note) }
       }
-      return true
     }
   }
 
@@ -51,14 +57,11 @@ package struct ImportTarget: Sendable {
   func write(
     _ upload: AttachmentUpload, isLast: Bool, as context: WriteContext
   ) async throws -> AttachmentUpload {
-    let written = NIOLockedValueBox(upload)
-    _ = try await run { store in
+    try await run { store in
       var next = upload
       try await store.write(&next, isLast: isLast, as: context)
-      written.withLockedValue { [next] in $0 = next }
-      return true
+      return next
     }
-    return written.withLockedValue { $0 }
   }
 
   /// The new id of a document.
