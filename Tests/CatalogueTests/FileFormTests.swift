@@ -226,6 +226,7 @@ import Testing
       ([0xFE, 0xFF, 0, 0x5B, 0, 0x5D], .malformed, "UTF-16"),
       ([60, 0, 0, 0, 2] + Array("name".utf8), .malformed, "BSON"),
       ([0x5B, 0, 0x5D, 0], .malformed, "UTF-16"), ([0, 0x5B, 0, 0x5D], .malformed, "UTF-16"),
+      ([0, 0, 0, 14, 10, 9] + Array("OSMHeader".utf8), .malformed, "PBF"),
       ([0x50, 0x4B, 3, 4, 0, 0], .malformed, "CSV in UTF-8"),
       (Array("PAR1".utf8) + [0x15, 4], .malformed, "Parquet"),
       (Array("Obj".utf8) + [1, 4], .malformed, "Avro"),

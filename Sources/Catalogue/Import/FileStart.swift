@@ -17,6 +17,10 @@ enum FileStart {
         "The file is BSON, as mongodump writes it. Save it as JSON lines with mongoexport or bsondump."
       )
     }
+    // OpenStreetMap's PBF starts with the length of a header, and the name in it: `OSMHeader`.
+    if bytes.dropFirst(4).starts(with: [0x0A, 9] + Array("OS".utf8)) {
+      throw refusal("The file is OpenStreetMap's PBF. Save its hotels as GeoJSON with osmium.")
+    }
     // A text's first character is in ASCII, so one of its bytes is zero in UTF-16.
     guard !bytes.prefix(2).contains(0) else { throw refusal(utf16) }
     return 0
@@ -30,7 +34,9 @@ enum FileStart {
   static func xml(_ text: ArraySlice<UInt8>, line: Int) -> CatalogueError {
     let start = String(decoding: text.prefix(longestSection), as: UTF8.self).lowercased()
     let reason =
-      if ["<!doctype h", "<html", "<table"].contains(where: start.hasPrefix) {
+      if start.hasPrefix("<table")
+        || ["<!doctype html", "<!doctype netscape", "<html"].contains(where: start.contains)
+      {
         "The file is HTML, a page of the web. Save its table as CSV, or the JSON-LD in its script as JSON."
       } else if start.hasPrefix("<?php") {
         program
