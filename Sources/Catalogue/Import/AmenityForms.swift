@@ -19,18 +19,13 @@ enum AmenityForms {
   /// The amenities of an element: one, or those of a group with a list of them.
   private static func some(_ value: JSONValue) -> [String] {
     let group = value.object?.members.first {
-      (HotelAliases.match($0.name.utf8)?.meaning == .amenities || lists.contains($0.name))
+      (HotelAliases.match($0.name.utf8)?.meaning == .amenities
+        || ["items", "list"].contains($0.name))
         && ($0.value.array?.isEmpty == false || $0.value.object != nil)
     }
-    // A row of a table between hotels and amenities has one.
-    if let amenity = group?.value, amenity.object != nil {
-      return [one(amenity)].compactMap(\.self)
-    }
-    return group?.value.array?.compactMap(one) ?? [one(value)].compactMap(\.self)
+    // A row of a table between hotels and amenities has one object.
+    return group?.value.array?.compactMap(one) ?? [one(group?.value ?? value)].compactMap(\.self)
   }
-
-  /// Names of a group's list of amenities.
-  private static let lists: Set = ["items", "list"]
 
   private static func one(_ value: JSONValue) -> String? {
     switch value {
@@ -43,7 +38,11 @@ enum AmenityForms {
       for name in ["value", "available", "indYesOrNo"] {
         if let value = object[name], AmenityFlags.flag(value) == false { return nil }
       }
-      for name in Self.names {
+      // Other languages have the hotel's word for a name: `nombre`.
+      let word = object.members.first {
+        HotelAliases.table[HotelAliases.letters(of: $0.name.utf8)]?.meaning == .name
+      }?.name
+      for name in Self.names + [word ?? "libelle", "description", "value", "code"] {
         guard let inner = object[name], inner.string != nil || inner.object != nil,
           let text = TextForms.text(inner), !text.isEmpty
         else { continue }
@@ -55,8 +54,7 @@ enum AmenityForms {
   }
 
   private static let names = [
-    "name", "title", "label", "text", "amenity", "amenityName", "facilityName", "description",
-    "value", "code",
+    "name", "title", "label", "text", "amenity", "amenityName", "facilityName",
   ]
 
   /// The amenities of one member: `"wifi": true`, one under its number, or a group with a list of them.
