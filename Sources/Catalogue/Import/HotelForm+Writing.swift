@@ -51,7 +51,7 @@ extension HotelForm {
   mutating func write(_ row: JSONObject) {
     var made = Self.textNames.compactMap { text($0.meaning, as: $0.name) }
     made += [
-      title(row), address(), position(), amenities(row), price(), currency(row), category(row),
+      title(row), address(row), position(), amenities(row), price(), currency(row), category(row),
     ].compactMap { $0 }
     let fresh = Set(made.map(\.name))
     let used = Used(by: made)
@@ -156,8 +156,8 @@ extension HotelForm {
   }
 
   /// The address: a text, else the street and the number.
-  private func address() -> Made? {
-    let number = sources[.houseNumber]
+  private func address(_ row: JSONObject) -> Made? {
+    let number = sources[.houseNumber] ?? numberBehindStreet(row)
     let isOfRow =
       number.map { HotelForm.rowNumbers.contains(HotelAliases.letters(of: $0.name.utf8)) } ?? true
     var street = sources[.street]
@@ -187,6 +187,14 @@ extension HotelForm {
     return Made(
       name: "address", value: .string(isFirst ? digits + " " + name : name + " " + digits),
       from: [street.name, number.name])
+  }
+
+  /// The member behind the street that only says that it is a number: `Straße,Nr.`. Elsewhere, it is the row's.
+  private func numberBehindStreet(_ row: JSONObject) -> Source? {
+    let rest = row.members.drop { $0.name != sources[.street]?.name }.dropFirst()
+    guard let next = rest.first, ["nr", "no"].contains(HotelAliases.letters(of: next.name.utf8))
+    else { return nil }
+    return Source(name: next.name, value: next.value, rank: 0)
   }
 
   private func position() -> Made? {

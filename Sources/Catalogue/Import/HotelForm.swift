@@ -306,7 +306,7 @@ struct HotelForm {
   /// Two numbers count less than a position that says which is the latitude.
   private static let rankOfDoubt = 1_500
   /// Names for a house's number that may also be for the row's.
-  static let rowNumbers: Set<String> = ["numero", "numer", "nro", "num"]
+  static let rowNumbers: Set<String> = ["numero", "numer", "nro", "num", "nr", "no"]
 
   /// Whether a value can have a meaning.
   private static func reads(
