@@ -4,11 +4,6 @@ import Documents
 ///
 /// <https://developers.google.com/maps/documentation/places/web-service/reference/rest/v1/places#AddressComponent>
 enum AddressComponents {
-  /// Whether a member's name is that of such a list.
-  static func isName(_ name: String) -> Bool {
-    HotelAliases.letters(of: name.utf8) == "addresscomponents"
-  }
-
   /// The parts that mean something, each once.
   static func parts(of value: JSONValue) -> [HotelAliases.Meaning: String] {
     var parts: [HotelAliases.Meaning: String] = [:]

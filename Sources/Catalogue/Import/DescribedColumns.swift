@@ -23,10 +23,8 @@ struct DescribedColumns {
   }
 
   private static func name(of column: JSONValue) -> String? {
-    for member in ["label", "title", "name", "Name", "id"] {
-      if let name = column.object?[member]?.string?.trimmed, !name.isEmpty { return name }
-    }
-    return nil
+    ["label", "title", "name", "Name", "id"].lazy
+      .compactMap { column.object?[$0]?.string?.trimmed }.first { !$0.isEmpty }
   }
 
   /// The values of a row in the order of the columns; nil for an object that is no row of cells.

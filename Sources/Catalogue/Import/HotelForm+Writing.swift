@@ -73,7 +73,8 @@ extension HotelForm {
         continue
       } else if fresh.contains(name) || Self.documented.contains(name)
         || name.utf8.first == UInt8(ascii: "_") || name == "category" && value.object != nil
-        || Self.isMissingPrice(name, value)
+        || HotelAliases.match(name.utf8)?.meaning == .price
+          && value.string.map({ TableLine.isMissing($0) }) == true
       {
         columns.append(Column(name: name, kept: nil))
       } else {
@@ -109,11 +110,6 @@ extension HotelForm {
         columns.append(Column(name: name, kept: nil))
       }
     }
-  }
-
-  private static func isMissingPrice(_ name: String, _ value: JSONValue) -> Bool {
-    guard let text = value.string, TableLine.isMissing(text) else { return false }
-    return HotelAliases.match(name.utf8)?.meaning == .price
   }
 
   /// Whether the value is what Odoo has for no text: `false`.

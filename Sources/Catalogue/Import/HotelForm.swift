@@ -90,7 +90,7 @@ struct HotelForm {
     let isText = [.name, .description].contains(reading.match?.meaning)
     let value = NamedValues.read(value, isText: isText)
     guard let match = reading.match else {
-      if AddressComponents.isName(name) {
+      if HotelAliases.letters(of: name.utf8) == "addresscomponents" {
         for (meaning, text) in AddressComponents.parts(of: value) {
           offer(.string(text), as: meaning, named: name, rank: Self.rankOfComponents)
         }
@@ -278,9 +278,7 @@ struct HotelForm {
 
   /// Sets the id under which the hotel is in the catalogue.
   mutating func setID(_ id: String) {
-    var members = hotel.members
-    members.insert(("id", .string(id)), at: 0)
-    hotel = JSONObject(members.map { ($0.name, $0.value) })
+    hotel = JSONObject([("id", JSONValue.string(id))] + hotel.members.map { ($0.name, $0.value) })
   }
 
   private mutating func offer(

@@ -74,7 +74,10 @@ enum HotelRow {
     let row = WrappedRow(TypedValues.plain(found))
     if !isKeyed, isAction(row) { return .action(id: try RowID.text(of: row, isKeyed: false)) }
     if let other = other(row, isKeyed: isKeyed) { return .other(other) }
-    guard !isTable(row.hotel) else { throw RowFault(RowFault.noName) }
+    // phpMyAdmin's export has a table in a row: `{"type": "table", "name": …, "data": […]}`.
+    guard row.hotel["type"] != "table" || row.hotel["data"]?.array == nil else {
+      throw RowFault(RowFault.noName)
+    }
     // A sheet of Google's API, with its cells.
     guard row.hotel["sheetId"] == nil || !row.outside.contains(where: { $0["data"] != nil }) else {
       throw RowFault(RowFault.cells)
@@ -113,10 +116,8 @@ enum HotelRow {
       let type = object["type"] ?? object["TYPE"]
       if !hasChildren, let kind = type?.string.flatMap(HotelKinds.other) { return kind }
       if let kind = object["@type"]?.string.flatMap(HotelKinds.otherOnPage) { return kind }
-      // CouchDB's continuous feed ends so.
+      // CouchDB's continuous feed ends so, and pouchdb-dump says after each part how far it is.
       if object["last_seq"] != nil, !WrappedRow.hasName(object) { return "end of changes" }
-      // pouchdb-dump says which database it was, and after each part how far it is.
-      if object["db_info"]?.object != nil { return "header" }
       if object.count == 1, object["seq"] != nil { return "end of changes" }
       if isHeader(object) { return "header" }
       if WrappedRow.isChange(object), object["after"]?.object == nil { return "deleted document" }
@@ -153,15 +154,11 @@ enum HotelRow {
       && row.hotel.members.allSatisfy { $0.name.hasPrefix("_") }
   }
 
-  /// Whether the row of phpMyAdmin's export that has a table: `{"type": "table", "name": …, "data": […]}`.
-  private static func isTable(_ object: JSONObject) -> Bool {
-    object["type"]?.string == "table" && object["data"]?.array != nil
-  }
-
-  /// Whether a row that stands before a table in phpMyAdmin's export.
+  /// Whether a row that stands before a table in phpMyAdmin's export, or says which database pouchdb-dump has read.
   private static func isHeader(_ object: JSONObject) -> Bool {
-    object["type"]?.string == "header" && object["version"] != nil
-      || object["type"]?.string == "database" && object.count == 2
+    let type = object["type"]?.string
+    return object["db_info"]?.object != nil || type == "header" && object["version"] != nil
+      || type == "database" && object.count == 2
   }
 
   /// Whether the values of all hotels stand under each name: `{"name": ["A", "B"], "city": ["C", "D"]}`, or with a number

@@ -105,7 +105,10 @@ struct WrappedRow {
       }
     }
     let named = objects.filter { hasName($0.value) }
-    if named.count == 1, !hasPlace(object), !isPart(named[0].name) || isPlace(named[0].value) {
+    // Not a part of the hotel that has a name of its own, such as its chain, or who wrote it.
+    if named.count == 1, !hasPlace(object),
+      !parts.contains(HotelAliases.letters(of: named[0].name.utf8)) || isPlace(named[0].value)
+    {
       return named[0].name
     }
     return object.count == 1 ? objects.first?.name : nil
@@ -159,11 +162,6 @@ struct WrappedRow {
   }
 
   private static let (parts, persons) = (ImportWords.part.set, ImportWords.person.set)
-
-  /// Whether the member describes a part of the hotel that has a name of its own, such as its chain, or who wrote it.
-  private static func isPart(_ name: String) -> Bool {
-    parts.contains(HotelAliases.letters(of: name.utf8))
-  }
 
   /// Whether the object says where something is, so that it is the hotel itself although it has no name.
   private static func hasPlace(_ object: JSONObject) -> Bool {
