@@ -224,7 +224,10 @@ struct HotelForm {
           ? HotelAliases.Match(meaning: .position, rank: Self.rankOfComponents) : nil
       }
       // The number of a contact or of a custom field is no house's.
-      if isContainer, match?.meaning == .houseNumber, local.lowercased() == "number" { match = nil }
+      if isContainer, match?.meaning == .houseNumber, ["number", "nr"].contains(local.lowercased())
+      {
+        match = nil
+      }
       if isContainer, match == nil, let own = HotelAliases.match(name.utf8),
         [.position, .price, .description].contains(own.meaning)
       {
