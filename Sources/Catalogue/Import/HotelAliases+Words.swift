@@ -88,15 +88,12 @@ extension HotelAliases {
   /// Words for a remark, a code, a fax and the owner.
   private static let others = ImportWords.notByEnds.list
 
-  /// The meanings of two words that name two things in one value: `PLZ / Ort`, `Zip, City`.
+  /// The meanings of two words that name two things in one value: `PLZ / Ort`, `PLZ Ort`, `Zip, City`.
   static func isPostcodeAndCity(_ name: String) -> Bool {
     guard name.utf8.count <= longestByWords else { return false }
     let all = words(of: name.utf8)
     let words = all.filter { !joints.contains($0) }
-    guard words.count > 1,
-      words.count < all.count
-        || name.utf8.contains(where: { $0 == 0x2F || $0 == 0x26 || $0 == 0x2C })
-    else { return false }
+    guard words.count > 1, table[all.joined()] == nil else { return false }
     return (1..<words.count).contains { end in
       table[words[..<end].joined()]?.meaning == .postcode
         && table[words[end...].joined()]?.meaning == .city
