@@ -50,6 +50,14 @@ def test_no_module_has_a_sentence_of_its_own():
     assert found == {}
 
 
+def test_each_failure_of_the_offline_module_has_words_of_the_page():
+    thrown = {code for file in (FILES / "offline").glob("*.js")
+              for code in re.findall(r'\b(?:OfflineError|fail)\(\s*"(\w+)"', file.read_text())}
+    spoken = set(re.findall(r"\b(\w+): t\.", (FILES / "reasons.js").read_text()))
+    # The page asks what is to become of the outbox, offers no form to who is logged in, and has one server.
+    assert thrown - spoken == {"outbox_not_empty", "signed_in", "other_server"}
+
+
 REFUSED = {
     "ja": "この名前は使えません。文字と数字だけの短い名前をお試しください。",
     "de": "Dieser Name geht nicht. Versuche einen kürzeren, nur aus Buchstaben und Ziffern."}

@@ -14,7 +14,7 @@ const plain = {
   attachment_too_large: t.photoTooLarge, unsupported_photo: t.noPhoto, malformed_photo: t.noPhoto, too_many_photos: t.tooManyPhotos,
   invalid_password: t.eight, quota_exceeded: t.noRoom,
   insufficient_storage: t.diskFull, too_many_requests: t.tooOften,
-  overloaded: t.overloaded, overdrawn: t.overloaded, unavailable: t.unavailable,
+  overloaded: t.overloaded, overdrawn: t.overloaded, unavailable: t.unavailable, request_timeout: t.unavailable,
   search_unavailable: t.unavailable, search_timeout: t.unavailable, search_bad_answer: t.unavailable,
   storage_error: t.unavailable, read_only: t.unavailable, account_not_empty: t.readRule, invalid_username: t.oddName,
   stores_moved: t.moving, outcome_unknown: t.unknown,
@@ -22,7 +22,7 @@ const plain = {
   internal_error: t.mistake, invitation_gone: t.invitationGone,
   undo_over: t.undoOver, not_supported_by_upstream: t.noSuchSearch,
   offline: t.unreachable, intercepted: t.intercepted, storage_unavailable: t.noStorage, storage_blocked: t.otherTab, storage_newer: t.newer,
-  storage_full: t.browserFull, not_stored: t.notThere, in_transit: t.inTransit
+  storage_full: t.browserFull, storage_failed: t.failed, not_stored: t.notThere, in_transit: t.inTransit
 }
 
 /** The reason of an error, or of an entry of the outbox, as a sentence for the user. */
