@@ -18,7 +18,7 @@ export async function show({ token }) {
         await go(`/lists/${segment(id)}`, { replace: true })
       } catch (error) {
         join.disabled = false
-        told.textContent = ["not_found", "invitation_gone", "gone"].includes(error.code) ? t.invitationGone : reason(error)
+        told.textContent = error.code === "not_found" ? t.invitationGone : reason(error)
       }
     }
   }, t.join)
