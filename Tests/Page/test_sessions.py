@@ -132,22 +132,34 @@ def test_a_question_is_closed_when_its_person_has_logged_out_in_another_tab(brow
     assert not page.all("dialog")
 
 
+def elapse(page, **days):
+    """Sets how many days from now the guest's data is kept and the last round ended."""
+    page.driver.execute_async_script("""
+        const [days, done] = arguments, asked = indexedDB.open("hotel-bookmarks")
+        const after = count => new Date(Date.now() + count * 86_400_000).toISOString()
+        asked.onsuccess = () => {
+          const change = asked.result.transaction("meta", "readwrite"), meta = change.objectStore("meta")
+          meta.get("session").onsuccess = ({ target }) => meta.put({ ...target.result, keptUntil: after(days.kept) }, "session")
+          meta.put(after(days.synced), "lastSync")
+          change.oncomplete = () => { asked.result.close(); done() }
+        }""", days)
+
+
 def test_a_guest_is_warned_before_the_data_is_erased_and_coming_back_keeps_it(browser):
     page = browser()
     first_hotels(page, "Paris", 1)
     page.visit("/account").says("Without a visit before")
-    # The browser was not here for so long that three days are left.
-    page.driver.execute_async_script("""
-        const done = arguments[0], asked = indexedDB.open("hotel-bookmarks")
-        asked.onsuccess = () => {
-          const change = asked.result.transaction("meta", "readwrite"), meta = change.objectStore("meta")
-          meta.get("session").onsuccess = ({ target }) =>
-            meta.put({ ...target.result, keptUntil: new Date(Date.now() + 3 * 86_400_000).toISOString() }, "session")
-          change.oncomplete = () => { asked.result.close(); done() }
-        }""")
     page.until(lambda: page.driver.execute_async_script(
         "caches.match('/shell.json', { cacheName: 'page' }).then(it => arguments[0](Boolean(it)))"), "no shell is kept")
+    page.synced()
     page.offline()
+    # For the clock of this browser three days are left, but it was at the server a moment ago.
+    elapse(page, kept=3, synced=0)
+    page.visit("/bookmarks")
+    page.until(lambda: len(page.bookmarked()) == 1)
+    assert not page.find("#banner").is_displayed()
+    # The browser was not here for so long that three days are left.
+    elapse(page, kept=3, synced=-94)
     page.visit("/bookmarks").says("It erases them on")
     page.offline(False)
     page.until(lambda: not page.find("#banner").is_displayed())

@@ -34,7 +34,9 @@ const warning = 7 * 86_400_000
 /** The address that the service worker leaves to the network, as in `worker.js`. */
 const network = "/?network"
 
-const isNearEnd = () => Date.parse(client.session.keptUntil) - warning < Date.now()
+/** By the date, and by the time since the last round: the clock of a device that has just synced is wrong. */
+const isNearEnd = () =>
+  Math.max(Date.parse(client.session.keptUntil) - warning, +new Date(client.sync.lastSync) + warning) < Date.now()
 
 function showPerson() {
   const { state, kind, keptUntil } = client.session
