@@ -45,9 +45,7 @@ struct InvitationController: Sendable {
       Route(.get, "/v1/invitations", access: .person, answer: .uncached) { call, person in
         let known = person.kind == .user ? try await lists.invitations(of: person.id) : []
         return .json { writer in
-          writer.objects("invitations", of: known) { received, writer in
-            Self.write(received, to: &writer)
-          }
+          writer.objects("invitations", of: known) { Self.write($0, to: &$1) }
         }
       },
       .completed(.post, "/v1/invitations/{token}/accept") { call, person in

@@ -19,15 +19,11 @@ struct ListContentController: Sendable {
 
   var routes: [Route] {
     [
-      read("/bookmarks") { call, list, person in
-        try await listBookmarks(call, of: list, for: person)
-      },
+      read("/bookmarks", listBookmarks),
       write(.post, "/bookmarks") { call, list in
         try await bookmarks.change(call, in: list.store)
       },
-      read("/bookmarks/{hotelID}") { call, list, person in
-        try await readBookmark(call, of: list, for: person)
-      },
+      read("/bookmarks/{hotelID}", readBookmark),
       write(.put, "/bookmarks/{hotelID}") { call, list in
         guard try call.isDraft() else { return try await bookmarks.put(call, in: list.store) }
         return try await drafts.saveBookmark(call, list, isRemoved: false)
@@ -72,14 +68,10 @@ struct ListContentController: Sendable {
         return answer
       },
       read("/history") { call, list, _ in try await history(call, of: list) },
-      read("/notes") { call, list, person in
-        try await listNotes(call, list, person)
-      },
-      read("/notes/{title}") { call, list, person in
-        try await readNote(call, list, person)
-      },
-      write(.put, "/notes/{title}") { call, list in try await putNote(call, list) },
-      write(.delete, "/notes/{title}") { call, list in try await deleteNote(call, list) },
+      read("/notes", listNotes),
+      read("/notes/{title}", readNote),
+      write(.put, "/notes/{title}", putNote),
+      write(.delete, "/notes/{title}", deleteNote),
     ]
   }
 

@@ -16,9 +16,7 @@ struct ListLinkController: Sendable {
         let id = try await call.listID(for: person, in: lists)
         let links = try await lists.links(to: id, for: person.id)
         return .json { writer in
-          writer.objects("links", of: links) { link, writer in
-            Self.write(link, to: &writer)
-          }
+          writer.objects("links", of: links) { Self.write($0, to: &$1) }
         }
       },
       .completed(.post, "/v1/lists/{listID}/links", answer: .secret, run: make),

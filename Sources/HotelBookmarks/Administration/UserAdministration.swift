@@ -88,7 +88,7 @@ package struct UserAdministration: Sendable {
     try await run { try await $0.eraseUser(user) }
   }
 
-  /// A name or id in a path. Nobody is called as a path can't be.
+  /// A name or id as a segment of a path. What no segment can be is no user's name.
   private func segment(of user: String) throws -> String {
     guard !["", ".", ".."].contains(user) else {
       throw ServiceError(.unknownUser, "There is no user of this name.")
