@@ -21,7 +21,7 @@ const plain = {
   integrity_error: t.damaged, store_damaged: t.storeDamaged,
   internal_error: t.mistake, invitation_gone: t.invitationGone,
   undo_over: t.undoOver, not_supported_by_upstream: t.noSuchSearch,
-  offline: t.unreachable, intercepted: t.intercepted, storage_unavailable: t.noStorage, storage_blocked: t.otherTab, storage_newer: t.newer,
+  offline: t.unreachable, intercepted: t.elseAnswers, storage_unavailable: t.noStorage, storage_blocked: t.otherTab, storage_newer: t.newer,
   storage_full: t.browserFull, storage_failed: t.failed, not_stored: t.notThere, in_transit: t.inTransit
 }
 
