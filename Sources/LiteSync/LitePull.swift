@@ -39,7 +39,7 @@ struct LitePull: Sendable {
   }
 
   private let batch: Int
-  private let isContinuous: Bool
+  private var isContinuous: Bool
   private let documents: Set<DocumentID>?
   private let channels: LiteChannels?
   private let removals: LiteChanges.Removals
@@ -64,28 +64,37 @@ struct LitePull: Sendable {
   private var refusals = 0
   private var wanted: Deque<Wanted> = []
   /// The number of the last request.
-  private(set) var lastToken: Int
+  private var lastToken = 0
 
   /// Reads a request.
   /// - Parameter isOfVersion2: whether the client is Couchbase Lite 2.
-  /// - Parameter token: a number above those of earlier requests for the client.
+  /// - Parameter former: the last one, which is over. What it has announced is still sent.
   /// - Throws: `LiteError` for what is not offered; `badRequest`.
   init(
-    _ request: LiteRequest, in form: LiteForm, ofVersion2 isOfVersion2: Bool, after token: Int
+    _ request: LiteRequest, in form: LiteForm, ofVersion2 isOfVersion2: Bool,
+    after former: LitePull?
   ) async throws {
     channels = try LiteChannels(request)
     removals = isOfVersion2 ? .inBodies : request.flag("revocations") ? .inRows : .untold
     takesNewer = request.flag("sendReplacementRevs")
     // A client stops for good after an error. So the position of another server is the start, as if it were another store's.
-    since = request["since"].flatMap { try? SinceToken($0) } ?? .start
+    let since = request["since"].flatMap { try? SinceToken($0) } ?? .start
+    self.since = request.flag("future") ? .now : since
     isContinuous = request.flag("continuous")
     isActiveOnly = request.flag("activeOnly")
     batch = min(max(request["batch"].flatMap { Int($0) } ?? .max, 1), Self.batches.upperBound)
     documents = try await Self.documents(request.body)
     collection = request["collection"]
     self.form = form
-    lastToken = token
+    guard let former else { return }
+    (announced, wanted, lastToken) = (former.announced, former.wanted, former.lastToken)
   }
+
+  /// Whether no further changes are announced.
+  var isOver: Bool { isCaughtUp && !isContinuous }
+
+  /// Announces no further changes.
+  mutating func end() { (isContinuous, isCaughtUp, hasNews, refused) = (false, true, false, []) }
 
   private static func documents(_ body: [UInt8]) async throws -> Set<DocumentID>? {
     guard !body.isEmpty else { return nil }

@@ -70,7 +70,6 @@ package struct LiteSession: Sendable {
   /// The documents of which the client is about to send revisions that the server merges. Their present revisions are sent
   /// after that: the client would see a conflict, and what its user has edited might lose it.
   private var merging: Set<DocumentID> = []
-  private var lastToken = 0
   private let isOfVersion2: Bool
   private let merges: LiteMerging
   private let status: @Sendable (ServiceError.Code) -> Int
@@ -190,9 +189,14 @@ package struct LiteSession: Sendable {
         body: LiteProposals.answer(
           verdicts, includesRevision: request.flag("conflictIncludesRev")))
     case "subChanges":
+      guard pull?.isOver ?? true else {
+        throw LiteError.http(500, "The changes are being sent already")
+      }
       if request["versioning"] == "version-vectors" { form = .vectors }
-      lastToken = pull?.lastToken ?? lastToken
-      pull = try await LitePull(request, in: form, ofVersion2: isOfVersion2, after: lastToken)
+      pull = try await LitePull(request, in: form, ofVersion2: isOfVersion2, after: pull)
+      return LiteReply()
+    case "unsubChanges":
+      pull?.end()
       return LiteReply()
     default: throw LiteError("BLIP", 404, "There is no such operation")
     }
@@ -220,7 +224,7 @@ package struct LiteSession: Sendable {
     guard let text = request["collection"] else { return }
     guard let collections, let index = Int(text), collections.indices.contains(index),
       collections[index]
-    else { throw LiteError.http(404, "There is no such collection") }
+    else { throw LiteError.http(400, "There is no such collection") }
   }
 
   /// Takes revisions: writes those without attachments, and lets the others wait.

@@ -121,6 +121,37 @@ import Testing
     #expect(sent.last?.request.body == Array("[]".utf8))
   }
 
+  /// As with Sync Gateway. Regression: a second pull took the place of the first, and what that had announced was not sent.
+  @Test func aPullBeginsWhenTheLastOneIsOverAndKeepsWhatThatHasAnnounced() async throws {
+    let store = try await Database()
+    try await store.put("a")
+    var session = session()
+    let once = LiteRequest("subChanges")
+    let feed = LiteRequest("subChanges", ["continuous": "true", "future": "true"])
+    var replies = try await session.answer([(1, once)], in: store)
+    var sent = try await requests(&session, in: store)
+    replies += try await session.answer([(2, feed)], in: store)
+    let all = LiteReply(body: Array("[[]]".utf8))
+    _ = try await session.note(all, to: try #require(sent.first?.token), in: store)
+    sent = try await session.next(in: store).requests
+    #expect(sent.map(\.request.body) == [Array("[]".utf8)])
+    replies += try await session.answer([(3, feed)], in: store)
+    // Not the change that was there before, but its revision, which the client has asked for.
+    sent = try await requests(&session, in: store)
+    #expect(sent.map { $0.request["id"] ?? "" } == ["", "a"])
+    #expect(sent.first?.request.body == Array("[]".utf8))
+    try await store.put("b")
+    session.noteNews()
+    sent = try await requests(&session, in: store)
+    replies += try await session.answer([(4, LiteRequest("unsubChanges"))], in: store)
+    _ = try await session.note(all, to: try #require(sent.first?.token), in: store)
+    try await store.put("c")
+    session.noteNews()
+    #expect(try await requests(&session, in: store).map { $0.request["id"] } == ["b"])
+    replies += try await session.answer([(5, once)], in: store)
+    #expect(replies.map(\.reply.error?.code) == [nil, 500, nil, nil, nil])
+  }
+
   /// Regression: a pull by channels from many documents of others cost more than one message may, and never ended.
   @Test func aSearchThroughManyChangesIsDividedIntoPages() async throws {
     let store = try await Database()

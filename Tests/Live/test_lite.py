@@ -289,8 +289,8 @@ def test_only_the_default_collection_exists(phone):
     assert one["local"] == 1 and one["rev"] and absent is None and none == {}
     phone.edit("a", {})
     assert phone.push("a", collection="0") == {}
-    assert phone.blip.call("proposeChanges", [], collection="1").error == ("HTTP", 404)
-    assert phone.blip.call("proposeChanges", [], collection="9").error == ("HTTP", 404)
+    for unknown in ("1", "9", "x"):
+        assert phone.blip.call("proposeChanges", [], collection=unknown).error == ("HTTP", 400)
     phone.subscribe(collection="0")
     request = phone.blip.request()
     assert request.properties["Profile"] == "changes" and request.properties["collection"] == "0"
@@ -379,6 +379,7 @@ def test_errors_that_may_pass_are_transient_and_others_not(phone):
     assert rev({"3": ["x"]}, deltaSrc="1-a") == ("HTTP", 422)
     assert phone.blip.call("nonsense").error == ("BLIP", 404)
     assert phone.blip.call("PING").error is None, "as Couchbase Lite for JavaScript asks"
+    assert phone.blip.call("unsubChanges").error is None, "as Sync Gateway, also if nothing is sent"
     assert phone.blip.call("changes", [[1, "a", "1-a"]]).error == ("BLIP", 409)
     assert phone.blip.call("getAttachment", digest="sha1-x").error == ("HTTP", 404)
     assert phone.blip.call("proposeChanges", b"{}").error == ("HTTP", 400)
