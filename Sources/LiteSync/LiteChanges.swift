@@ -158,10 +158,7 @@ struct LiteChanges: Sendable {
 extension CouchDatabase {
   /// The next changes for a client.
   func changes(_ query: LiteChanges) async throws -> LiteChanges.Page {
-    let tag = tag
-    return try await store.read(inSlices: LiteProgress()) { progress, view in
-      try query.read(&progress, view, tag)
-    }
+    try await store.read(inSlices: LiteProgress()) { [tag] in try query.read(&$0, $1, tag) }
   }
 
   /// The requests that send wanted revisions: `rev`, or `norev` for one that is replaced meanwhile, if the client does not
@@ -179,8 +176,7 @@ extension CouchDatabase {
         ? revisions : nil
     }
     var requests: [LiteRequest] = []
-    for (request, body) in read {
-      var body = body
+    for (request, var body) in read {
       try await body.finish()
       requests.append(
         LiteRequest(request.profile, request.properties, body: body.bytes, isNoReply: true))

@@ -28,11 +28,9 @@ struct LiteNames {
   init(_ tree: RevisionTree) { self.tree = tree }
 
   private func table<Name: Hashable>(_ name: (RevisionID) -> Name?) -> [Name: RevisionID] {
-    var table: [Name: RevisionID] = [:]
-    for node in tree.nodes {
+    tree.nodes.reduce(into: [:]) { table, node in
       if let name = name(node.revision) { table[name] = node.revision }
     }
-    return table
   }
 
   /// The revision that a text names; nil for an unknown one.

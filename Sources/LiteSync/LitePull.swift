@@ -178,10 +178,7 @@ struct LitePull: Sendable {
     }
     let first = Array(wanted.prefix(Self.revisionsAtOnce).prefix { !held.contains($0.row.id) })
     guard !first.isEmpty else { return [] }
-    let form = form
-    let read = try await store.read { database in
-      try await database.revisions(first, in: form)
-    }
+    let read = try await store.read { [form] in try await $0.revisions(first, in: form) }
     wanted.removeFirst(read.count)
     return read.map { outgoing($0) }
   }

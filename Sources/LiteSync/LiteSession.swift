@@ -140,11 +140,10 @@ package struct LiteSession: Sendable {
         do { answers.append((first.number, try await answer(first.request, in: store))) } catch {
           answers.append((first.number, try refusal(error, of: first.request)))
         }
-        rest = rest.dropFirst()
       } else {
         answers += try await take(revisions, in: store)
-        rest = rest.dropFirst(revisions.count)
       }
+      rest = rest.dropFirst(max(revisions.count, 1))
     }
     return answers
   }
@@ -176,9 +175,8 @@ package struct LiteSession: Sendable {
       return LiteReply(attachment: facts)
     case "proposeChanges":
       let proposals = try await LiteProposals(request.body)
-      let (form, merges) = (form, merges)
-      let verdicts = try await store.read { database in
-        try await database.verdicts(on: proposals.rows, in: form, merges: merges)
+      let verdicts = try await store.read { [form, merges] in
+        try await $0.verdicts(on: proposals.rows, in: form, merges: merges)
       }
       for case (let row, .merged) in zip(proposals.rows, verdicts)
       where merging.count < LiteProposals.maximumRows {
