@@ -83,7 +83,8 @@ import Testing
         "POST /v1/lists/{listID}/invitations", "GET /v1/invitations", "GET /v1/blocked",
         "GET /v1/lists/{listID}/links", "POST /v1/lists/{listID}/links", "GET /v1/links/{secret}",
         "GET /couch/_session", "POST /couch/_session", "DELETE /couch/_session",
-        "POST /couch/{db}/_session", "POST /api/user/signup", "POST /api/user/login",
+        "GET /couch/{db}/_session", "POST /couch/{db}/_session", "DELETE /couch/{db}/_session",
+        "POST /api/user/signup", "POST /api/user/login",
         "POST /api/tenants/{tenant}/user/signup",
         "POST /api/tenants/{tenant}/user/login",
       ])

@@ -15,7 +15,7 @@ from waiting import PATIENCE
 
 KEPT = 4
 """How many requests are kept for each operation and aim. New requests are made from them."""
-ENDING = {"eraseMe", "logOut", "couchLogOut", "signUp"}
+ENDING = {"eraseMe", "logOut", "couchLogOut", "liteLogOut", "signUp"}
 """Operations that end the caller's token. Each of these requests is sent by a new guest."""
 STREAMS = {"couchGetChanges", "couchPostChanges", "getMirror", *cost_lite.STREAMS}
 """Operations that transfer much data."""

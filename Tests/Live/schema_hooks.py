@@ -21,7 +21,7 @@ checks.AUTH_REJECTION_STATUSES = {*checks.AUTH_REJECTION_STATUSES, 429}
 # A waiting feed would wait for changes that never come.
 FEEDS = {"couchGetChanges", "couchPostChanges"}
 # Each of these calls ends the caller's token, so each gets its own guest.
-ENDING = {"eraseMe", "logOut", "couchLogOut", "signUp", "logIn", "couchLogIn", "liteLogIn"}
+ENDING = {"eraseMe", "logOut", "couchLogOut", "liteLogOut", "signUp", "logIn", "couchLogIn", "liteLogIn"}
 
 
 def _new_guest(url):

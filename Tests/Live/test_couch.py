@@ -106,7 +106,7 @@ SERVER = [
     ("GET", "/couch/_scheduler/docs/_replicator/none", 404, None)]
 WHOLE = [
     ("PUT", "", 201, None), ("GET", "", 200, None), ("POST", "", 201, {"n": 1}), ("GET", "/_blipsync", 426, None),
-    ("POST", "/_session", 200, "credentials"),
+    ("POST", "/_session", 200, "credentials"), ("GET", "/_session", 200, None), ("DELETE", "/_session", 200, None),
     ("PUT", "/_security", 200, {}), ("GET", "/_security", 200, None),
     ("GET", "/_revs_limit", 200, None), ("PUT", "/_revs_limit", 200, 1000),
     ("GET", "/_purged_infos_limit", 501, None), ("PUT", "/_purged_infos_limit", 501, 10),

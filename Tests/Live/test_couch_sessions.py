@@ -198,7 +198,9 @@ def test_every_operation_is_closed_to_strangers(shared):
     other.put("x")
     other.call("PUT", "/_local/x", json={})
     # A session is of an account, whatever the database.
-    for method, template in sorted({*operations(shared)} - {("POST", "/couch/{db}/_session")}):
+    for method, template in operations(shared):
+        if template == "/couch/{db}/_session":
+            continue
         body = {"json": {}} if method in ("PUT", "POST") else {}
         theirs, absent = (
             shared.call(method, template.replace("{db}", name), mine.token, **body)

@@ -102,7 +102,17 @@ def test_a_browser_gets_a_session_by_name_and_password(account):
     # Another app takes it from the cookie, as Sync Gateway's.
     [cookie, *_] = account.server.call("POST", "/couch/bookmarks/_session", json=sent).headers["Set-Cookie"].split(";")
     assert cookie.startswith("SyncGatewaySession=")
-    assert Phone(account.server, headers={"Cookie": cookie}).connect().close() == 1000
+    phone = Phone(account.server, headers={"Cookie": cookie})
+    assert phone.connect().close() == 1000
+    # It is asked about and ended where it was made.
+    about = account.server.call("GET", path, headers={"Cookie": cookie}).json()
+    assert about["userCtx"] == {"name": account.name, "roles": []} and about["info"]["authenticated"] == "cookie"
+    ended = account.server.call("DELETE", path, headers={"Cookie": cookie})
+    assert ended.json() == {"ok": True} and "SyncGatewaySession=; Path=/; Max-Age=0" in ended.headers["Set-Cookie"]
+    assert account.server.call("GET", path, headers={"Cookie": cookie}).json()["userCtx"]["name"] is None
+    with pytest.raises(Refused) as refused:
+        phone.connect()
+    assert refused.value.status == 401
     assert account.server.call("POST", path).status_code == 400
     assert account.server.call("POST", path, auth=(account.name, "another password")).status_code == 401
     evil = {"Origin": "https://evil.example"}

@@ -12,7 +12,7 @@ from backups import run
 from operations import OPERATIONS
 
 # Operations that end the caller's token.
-SILENT = {"logOut", "couchLogOut", "eraseMe"}
+SILENT = {"logOut", "couchLogOut", "liteLogOut", "eraseMe"}
 HEADERS = [
     "User-Agent", "Referer", "X-Forwarded-For", "X-Forwarded-Host", "If-Match", "If-None-Match",
     "Idempotency-Key", "Last-Event-ID", "Accept", "Accept-Language", "Origin", "Destination",

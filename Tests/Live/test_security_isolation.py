@@ -13,7 +13,7 @@ from operations import OPERATIONS
 from waiting import PATIENCE
 
 # A session is the account's: it is given for every name of a database, and to nobody without a password.
-STORED = [operation for operation in OPERATIONS if "{db}" in operation.template and operation.name != "liteLogIn"]
+STORED = [operation for operation in OPERATIONS if "{db}" in operation.template and not operation.template.endswith("/_session")]
 SIGNED_IN = [operation for operation in OPERATIONS if operation.needs_credentials]
 # Headers that differ in every response.
 OWN = {"date", "x-request-id", "x-couch-request-id", "x-couchdb-body-time", "request-id"}

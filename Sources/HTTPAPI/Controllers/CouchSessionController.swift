@@ -17,25 +17,22 @@ struct CouchSessionController: Sendable {
   let writes: PendingWrites
 
   var routes: [Route] {
-    [
-      Route(.get, "/couch/_session", access: .anyone, answer: .uncached) { call, caller in
-        guard try caller != nil || call.couchParameters()["basic"] != "true" else {
-          throw Problem(
-            .unauthorized, "unauthorized", "Please login.", headers: Authentication.challenge)
-        }
-        return Self.show(call, caller)
-      },
-      Route(.post, "/couch/_session", access: .open, answer: .uncached) { call, _ in
-        try await logIn(call)
-      },
-      Route(.delete, "/couch/_session", access: .anyone, answer: .uncached) { _, caller in
-        if let caller { try await accounts.logOut(caller) }
-        return .couchDone(headers: ServerAddress.cookieRemoval)
-      },
-      Route(.post, "/couch/{db}/_session", access: .open, answer: .uncached) { call, _ in
-        try await logInLite(call)
-      },
-    ]
+    [("/couch/_session", logIn), ("/couch/{db}/_session", logInLite)].flatMap { path, logIn in
+      [
+        Route(.get, path, access: .anyone, answer: .uncached) { call, caller in
+          guard try caller != nil || call.couchParameters()["basic"] != "true" else {
+            throw Problem(
+              .unauthorized, "unauthorized", "Please login.", headers: Authentication.challenge)
+          }
+          return Self.show(call, caller)
+        },
+        Route(.post, path, access: .open, answer: .uncached) { call, _ in try await logIn(call) },
+        Route(.delete, path, access: .anyone, answer: .uncached) { _, caller in
+          if let caller { try await accounts.logOut(caller) }
+          return .couchDone(headers: ServerAddress.cookieRemoval)
+        },
+      ]
+    }
   }
 
   private static func show(_ call: Call, _ caller: Principal?) -> Response {
