@@ -107,26 +107,22 @@ struct CatalogueSearch {
       found.total = try unlessInterrupted { try vocabulary.count(wider) }
     }
     guard found.total == 0 else { return found }
-    if !words.excluded.isEmpty,
-      let plain = WordQuery(query, excludes: false, keepsPrice: keepsPrice),
-      let found = try all(plain.expression, leading: plain.leadingPhrases)
-    {
-      return found
+    let plain =
+      words.excluded.isEmpty
+      ? nil : WordQuery(query, excludes: false, keepsPrice: keepsPrice)
+    let wider = try unlessInterrupted {
+      try plain.flatMap { try all($0.expression, leading: $0.leadingPhrases) }
+        ?? (corrected ?? exact).withTitles.flatMap { try all($0.expression, leading: phrases) }
+        ?? most(of: corrected ?? exact)
     }
-    if let titled = (corrected ?? exact).withTitles?.expression,
-      let found = try all(titled, leading: phrases)
-    {
-      return found
-    }
-    let most = try unlessInterrupted { try self.most(of: corrected ?? exact) }
     // Nobody knows then whether a hotel has most of the words.
-    return most ?? Found(rows: [], total: nil)
+    return wider ?? Found(rows: [], total: nil)
   }
 
-  /// The hotels that match an expression; nil if there are none, or when counting would take too long.
+  /// The hotels that match an expression; nil if there are none.
   func all(_ expression: String, leading phrases: Int = 1, isMost: Bool = false) throws -> Found? {
-    guard let total = try unlessInterrupted({ try vocabulary.count(expression) }), total > 0
-    else { return nil }
+    let total = try vocabulary.count(expression)
+    guard total > 0 else { return nil }
     let rows = try words(
       expression, leading: phrases, limit: query.limit + 1, offset: query.offset)
     return Found(rows: rows, total: total, hasMostOnly: isMost)
