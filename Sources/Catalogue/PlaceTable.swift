@@ -67,8 +67,9 @@ enum PlaceTable {
   }
 
   /// The places with a name that begins so, those of just that name first, then those whose own name begins so, those with
-  /// most hotels first. If there is none, those with such a name in a language of other countries; else those whose name
-  /// begins with what stands before a comma, has the text within it, begins almost so, or begins so without the last word.
+  /// most hotels first. If there is none, those whose name begins almost so, if the text has an article; else those with
+  /// such a name in a language of other countries; else those whose name begins with what stands before a comma, has the text
+  /// within it, begins almost so, or begins so without the last word.
   static func places(
     beginning text: String, limit: Int, in connection: Connection
   ) throws -> [Place] {
@@ -77,9 +78,15 @@ enum PlaceTable {
     var found = try places(named: PlaceNames.beginning(text), limit: limit, in: connection)
     if found.isEmpty { found = try places(named: prefix, limit: limit, in: connection) }
     guard found.isEmpty, !prefix.isEmpty else { return found }
+    func those(_ names: Set<String>) throws -> [Place]? {
+      let found = try places(withAny: names, limit: limit, in: connection)
+      return found.isEmpty ? nil : found
+    }
+    // "Los Angles" is no part of Anglesey.
+    let whole = PlaceNames.folded(text)
+    if whole != prefix, let found = try those(similar(to: whole, in: connection)) { return found }
     let meant = PlaceNames.all.meant(beginning: prefix).union(PlaceNames.all.meant(by: prefix))
-    let foreign = try places(withAny: meant, limit: limit, in: connection)
-    guard foreign.isEmpty else { return foreign }
+    if let found = try those(meant) { return found }
     // "Paris, France".
     if let comma = text.firstIndex(of: ",") {
       let city = try places(beginning: String(text[..<comma]), limit: limit, in: connection)
@@ -87,19 +94,15 @@ enum PlaceTable {
     }
     // "Francisco".
     if prefix.unicodeScalars.count >= leastCorrected {
-      let others = try connection.statement(
-        """
-        SELECT kind, name, state, country, hotels FROM place
-        WHERE id IN (SELECT place FROM place_name WHERE instr(name, ?1) > 0)
-        ORDER BY hotels DESC, id LIMIT ?2
-        """
-      ).all(.text(prefix), .integer(limit), row: Place.init)
-      if !others.isEmpty { return others }
+      let names = try connection.statement(
+        "SELECT DISTINCT name FROM place_name WHERE instr(name, ?1) > 0 LIMIT ?2"
+      ).all(.text(prefix), .integer(mostCompared)) { row in try row.string(0) }
+      if let found = try those(Set(names)) { return found }
     }
-    found = try places(withAny: similar(to: prefix, in: connection), limit: limit, in: connection)
+    if let found = try those(similar(to: prefix, in: connection)) { return found }
     // "Paris fr".
     let first = text.lastIndex(of: " ").map { PlaceNames.key(String(text[..<$0])) } ?? ""
-    guard found.isEmpty, first.unicodeScalars.count >= leastCorrected else { return found }
+    guard first.unicodeScalars.count >= leastCorrected else { return [] }
     return try places(named: first, limit: limit, in: connection)
   }
 
@@ -118,7 +121,7 @@ enum PlaceTable {
     ).all(.text(prefix), .integer(limit), row: Place.init)
   }
 
-  /// The places with any of some names, each once.
+  /// The places with any of some names, each once, those whose own name it is first.
   private static func places(
     withAny names: Set<String>, limit: Int, in connection: Connection
   ) throws -> [Place] {
@@ -126,7 +129,8 @@ enum PlaceTable {
       """
       SELECT kind, name, state, country, hotels FROM place
       WHERE id IN (SELECT place FROM place_name WHERE name IN (SELECT value FROM json_each(?1)))
-      ORDER BY hotels DESC, id LIMIT ?2
+      ORDER BY substr(key, length(kind) + 2, instr(substr(key, length(kind) + 2), '/') - 1)
+        IN (SELECT value FROM json_each(?1)) DESC, hotels DESC, id LIMIT ?2
       """
     ).all(
       .text("[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]"), .integer(limit),

@@ -13,6 +13,8 @@ import Testing
     Rows.hotel(6, "F", #""city":" ","country":null"#),
     Rows.hotel(7, "G", #""city":"New York","state":"NY""#),
     Rows.hotel(8, "H", #""city":"Newcastle""#),
+    Rows.hotel(9, "I", #""city":"Isle of Anglesey""#),
+    Rows.hotel(10, "J", #""city":"Los Angeles""#),
   ]
 
   @Test(arguments: [
@@ -25,6 +27,7 @@ import Testing
     ("san f", ["San Francisco"]), ("francisco", ["San Francisco"]), ("zurich ch", ["Zürich"]),
     ("Kaliforn", ["California"]), ("york", ["New York"]),
     ("new y", ["New York"]), ("Zurich, Switzerland", ["Zürich"]),
+    ("los angles", ["Los Angeles"]), ("angles", ["Isle of Anglesey"]),
     ("x", []), ("&", []), ("%", []), ("_", []),
   ])
   func aPlaceIsFoundByTheBeginningOfANameOfIt(_ text: String, _ names: [String]) async throws {
@@ -116,11 +119,13 @@ import Testing
     let london = #""city":"London","country":"UK","geo":{"lat":51.5,"lon":-0.1}"#
     let rows = [
       Rows.hotel(1, "A", london), Rows.hotel(2, "B", london),
-      Rows.hotel(3, "C", #""city":"Bayeux""#),
+      Rows.hotel(3, "C", #""city":"Bayeux""#), Rows.hotel(4, "D", #""city":"Liverpool""#),
     ]
     try await CatalogueFixture.run(rows: rows) { fixture async throws in
-      let page = try await fixture.catalogue.places(beginning: "bay", limit: 10)
-      #expect(page.places.map(\.name) == ["Bayeux", "London"])
+      for (text, name) in [("bay", "Bayeux"), ("liverpol", "Liverpool")] {
+        let page = try await fixture.catalogue.places(beginning: text, limit: 10)
+        #expect(page.places.map(\.name) == [name, "London"])
+      }
     }
   }
 
