@@ -75,7 +75,7 @@ enum EqualWords {
     apt,apartment|apts,apartments|calif,california|natl,national|blvd,boulevard,bd|sq,square|hwy,highway|ctr,center,centre|theater,theatre|\
     harbor,harbour|intl,international|hbf,hauptbahnhof|bhf,bahnhof|1st,first|2nd,second|3rd,third|4th,fourth|5th,fifth|6th,sixth|\
     7th,seventh|8th,eighth|9th,ninth|10th,tenth|b b,bnb,b n b,b and b,bed breakfast,bed and breakfast,b bs,bnbs|\
-    gt,great|np,national park|n,north,northern|s,south,southern|e,east,eastern|w,west,western|u,upon|two,2|three,3|four,4|\
+    gt,great|vegetarian,veggie|np,national park|n,north,northern|s,south,southern|e,east,eastern|w,west,western|u,upon|two,2|three,3|four,4|\
     five,5|six,6|seven,7|eight,8|nine,9|ten,10
     """.split(separator: "|").map { group in
       group.split(separator: ",").map { form in form.split(separator: " ").map(String.init) }
