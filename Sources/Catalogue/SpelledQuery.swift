@@ -117,7 +117,8 @@ struct SpelledQuery {
     "(?<!\\S)([1-5])(?:[*★☆⭐]+|[Ss][Tt][Aa][Rr][Ss]?)(?!\\S)", "$1 star")
 
   /// The rules for the rest of a text: stars, adjectives beside a kind of hotel, and "LA". It is Louisiana after a name with a
-  /// comma, as ME and OR are states there, and Los Angeles if no name is beside it. Before a name it is an article.
+  /// comma, as ME and OR are states there, and Los Angeles if no name is beside it, or that of California or the country is
+  /// after it. Before another name it is an article.
   static let spelling: [Rule] = {
     func cased(_ word: String) -> [String] {
       [word, word.prefix(1).uppercased() + String(word.dropFirst()), word.uppercased()]
@@ -129,7 +130,7 @@ struct SpelledQuery {
     let adjectives = origins.split { $0 == "\n" || $0 == ";" || $0 == " " }.map(String.init)
       .filter { $0.first?.isLowercase == true }
     let adjective = SaidWords.either(adjectives.flatMap(cased))
-    let word = any(kinds.union(SearchStopWords.small))
+    let word = any(kinds.union(SearchStopWords.small).union(["us", "usa"]))
     // What stands before a match is looked at last, because it takes longest, and has at most one sign, because ICU wants a
     // longest length.
     func after(_ word: String) -> String { "(?:^|\\s)" + String(word.dropLast()) + "?\\s" }
@@ -146,7 +147,9 @@ struct SpelledQuery {
       Rule(
         "(?<!\\S)(" + adjective + ")(?=[,.;!?]*(?!\\S))(?<=" + after(lodging) + adjective + ")",
         meant + "$1"),
-      Rule("(?<!\\S)[Ll]\\.[Aa]\\.(?!\\S)", "LA"),
+      Rule("(?<!\\S)[Ll]\\.[Aa]\\.(?![^\\s,])", "LA"),
+      Rule(
+        "(?<!\\S)[Ll][Aa](?=,?\\s" + any(["ca", "calif", "california"]) + "(?!\\S))", "Los Angeles"),
       Rule(
         "(?<!\\S)[Kk][Hh][áaÁA][cC][hH] [sS][ạaẠA][nN](?:\\s(?:ở|o|tại|tai))?(?=\\s\\S)", "hotel"),
     ] + states + [
@@ -192,13 +195,12 @@ struct SpelledQuery {
     rest = hasOthers ? unsaid : pieces
   }
 
-  /// Whether a text is the code of a place, or has one of two capitals.
+  /// Whether a text is the name of a place, or has a code of two capitals.
   private static func hasCode(_ text: String) -> Bool {
-    let words = text.split(whereSeparator: \.isWhitespace)
-    return words.contains { word in
-      (words.count == 1 || word.utf8.count == 2 && word.utf8.allSatisfy { $0 < 0x5B })
-        && PlaceNames.all.isPlace(PlaceNames.key(String(word)))
+    let codes = text.split(whereSeparator: \.isWhitespace).filter { word in
+      word.utf8.count == 2 && word.utf8.allSatisfy { $0 < 0x5B }
     }
+    return ([text[...]] + codes).contains { PlaceNames.all.isPlace(PlaceNames.key(String($0))) }
   }
 
   /// The text as hotels write it.

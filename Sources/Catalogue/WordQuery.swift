@@ -101,10 +101,12 @@ struct WordQuery {
       let spelled =
         hasWords || asked.isEmpty
         ? rest : SpelledQuery(asked.text, isAboutPlace: isAboutPlace, keepsPrice: keepsPrice)
-      guard asked.isEmpty || !spelled.isEmpty, !hasOthers || !spelled.saysNothing else { continue }
+      guard asked.isEmpty || !spelled.isEmpty else { continue }
       let text = spelled.text
       let plain = FoldedText(text).terms
       guard !plain.isEmpty else { return nil }
+      // The location "near me" is any.
+      if spelled.saysNothing, hasOthers || isAboutPlace && plain.count > 1 { continue }
       let expanded = FoldedText(text, .expanded).terms
       let counted = Self.withoutPrepositions(
         SearchStopWords.without(Array(plain.indices)) { plain[$0].parts }, plain)
@@ -155,10 +157,8 @@ struct WordQuery {
   /// The numbers of terms that count, without one or two letters before a name that has an ending itself: "w Londynie".
   private static func withoutPrepositions(_ counted: [Int], _ terms: [FoldedText.Term]) -> [Int] {
     counted.filter { index in
-      guard key(terms[index]).unicodeScalars.count < 3, counted.contains(index + 1) else {
-        return true
-      }
-      return !PlaceNames.all.meaning(of: key(terms[index + 1])).isInflected
+      !(key(terms[index]).unicodeScalars.count < 3 && counted.contains(index + 1)
+        && PlaceNames.all.meaning(of: key(terms[index + 1])).isInflected)
     }
   }
 

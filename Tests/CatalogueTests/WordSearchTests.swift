@@ -23,7 +23,8 @@ import Testing
     ("San Francisco", ["hotel_2", "hotel_5"]), ("francisco CALIFORNIA", ["hotel_2"]),
     ("france", ["hotel_1", "hotel_5"]), ("united king", ["hotel_3", "hotel_4", "hotel_6"]),
     ("alger", ["hotel_1"]), ("Rue d'Alger", ["hotel_1"]), ("pool", []), ("remo", []),
-    ("England", ["hotel_3", "hotel_4", "hotel_6"]), ("usa", ["hotel_2"]),
+    ("England", ["hotel_3", "hotel_4", "hotel_6"]), ("usa", ["hotel_2"]), ("the us", ["hotel_2"]),
+    ("near me", (1...6).map { "hotel_\($0)" }),
   ])
   func locationWordsAreFoundInThePlaceOnly(_ text: String, _ ids: [String]) async throws {
     try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
@@ -55,6 +56,19 @@ import Testing
     ]
     try await CatalogueFixture.run(rows: rows) { fixture async throws in
       #expect(try await fixture.ids("new york") == ["hotel_1", "hotel_3", "hotel_2"])
+    }
+  }
+
+  @Test(arguments: ["LA, CA", "la ca", "LA, California", "L.A., CA 90001", "LA, USA", "la,ca"])
+  func laBeforeItsStateOrCountryIsLosAngeles(_ text: String) async throws {
+    let state = #""state":"California","country":"United States""#
+    let rows = [
+      Rows.hotel(1, "A", #""city":"San Francisco",\#(state)"#),
+      Rows.hotel(2, "B", #""city":"Los Angeles","address":"90001",\#(state)"#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      #expect(try await fixture.ids(in: text) == ["hotel_2"])
+      #expect(try await fixture.ids(text) == ["hotel_2"])
     }
   }
 

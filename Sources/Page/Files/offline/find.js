@@ -100,8 +100,8 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
   let texts = asked.map(text => text.normalize().replace(refusal, " "))
   const excludes = refused[0] && (isRefused || wanted(texts.join(" "), meanings)[0])
   if (!excludes) texts = asked
-  // "US" and "in LA" name places.
-  const tells = (text, at) => counts(text, keepsSaid) || at && matches(text, /^\S+$|\b[A-Z]{2}\b/g).some(([it]) => isPlace(key(it)))
+  // "the US" and "in LA" name places, "near me" is any place.
+  const tells = (text, at) => counts(text, keepsSaid) || at && [[text], ...matches(text, /\b[A-Z]{2}\b/g)].some(([it]) => isPlace(key(it)))
   let all = [], exact
   // Those with the words as they are come first, among them and after them those of that name, those with the text as it is, then by
   // how many of the words a name or a place has.
@@ -120,7 +120,7 @@ export function find(hotels, { description = "", location = "", sort, near = "" 
     const some = wanted(text, meanings, keepsSaid, at)
     if (!some[0] && text.trim()) return { hotels: [] }
     // "hotel" in Paris means all in Paris, "no pets" all that take none, and "under 100 €" all that cost less.
-    if (tells(text, at) || !isRefused && !says[0] && !texts.some(tells)) all.push(...some.map(word => ({ ...complete(word, hotels), at })))
+    if (tells(text, at) || !(at && some[1]) && !isRefused && !says[0] && !texts.some(tells)) all.push(...some.map(word => ({ ...complete(word, hotels), at })))
   }
   const not = excludes ? refused.flatMap(([said, name]) => {
     const word = name ?? said.slice(1), forms = [asPhrase(word), asPhrase(word + "s"), whole(key(word)), ...meanings(key(word)).map(whole)]
