@@ -172,9 +172,9 @@ package struct PlaceNames: Sendable {
     var names = joined(names)
     // The lists overlap: ICU's cities and ours.
     for name in names { names.formUnion(cities[code + " " + name] ?? []) }
-    for name in names.union(joined(foreignNames)) { cities[code + " " + name] = names }
-    if code == "HK" || code == "MO" {
-      for name in names.union(joined(foreignNames)) { cities["CN " + name] = names }
+    for name in names.union(joined(foreignNames)) {
+      cities[code + " " + name] = names
+      if code == "HK" || code == "MO" { cities["CN " + name] = names }
     }
   }
 
@@ -328,10 +328,7 @@ package struct PlaceNames: Sendable {
     let first = city.split(separator: ",").first.map { Self.key(String($0)) } ?? ""
     // 札幌市中央区.
     let before = Self.endings.compactMap { name.split(separator: $0).first.map(String.init) }
-    for name in [name, first] + before {
-      if let names = cities[code + " " + name] { return names }
-    }
-    return []
+    return ([name, first] + before).lazy.compactMap { cities[code + " " + $0] }.first ?? []
   }
 
   /// The code of a country by any of its names; nil for an unknown one.
