@@ -9,7 +9,7 @@ package struct PlaceNames: Sendable {
 
   /// Makes ``all`` and the patterns of searches, which takes some 100 ms of a processor, on a thread that yields to no other.
   /// Threads that search yield to all others, so on a busy machine it would take them seconds.
-  static func make() async { await making.value }
+  static func make() async { await Work.waiting { await making.value } }
 
   private static let making = Task.detached {
     await ThreadPool.with(name: "places") { threads in
