@@ -67,9 +67,10 @@ package final class ThreadPool: Sendable {
   }
 
   /// Runs a closure on one of the threads. The wait can't be cancelled; every closure runs.
+  /// - Parameter isSlice: false for a password's hash, which no loop can end early, and which keeps only threads of its own.
   /// - Throws: what the closure throws.
   package func run<Value: Sendable, Failure: Error>(
-    _ body: @escaping @Sendable () throws(Failure) -> Value
+    isSlice: Bool = true, _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     let work = Work.current
     return try await Work.waiting {
@@ -77,7 +78,7 @@ package final class ThreadPool: Sendable {
         push(for: work) { _, clock in
           let begun = SliceClock.now
           let result = Result(catching: body)
-          work?.charge(clock.time(since: begun))
+          work?.charge(clock.time(since: begun), isSlice: isSlice)
           continuation.resume(returning: result)
         }
       }

@@ -30,6 +30,19 @@ import Testing
     }
   }
 
+  @Test func hashIsPaidForAndIsNoSlice() async {
+    await ThreadPool.with(name: "hash") { threads in
+      for isSlice in [false, true] {
+        let work = Work(ProcessorAccount(), in: Seats(stores: threads))
+        await Work.$current.withValue(work) {
+          await threads.run(isSlice: isSlice) { for _ in 0..<1_000 { sched_yield() } }
+        }
+        #expect(work.nanoseconds > 0)
+        #expect((work.longestSlice > 0) == isSlice)
+      }
+    }
+  }
+
   @Test func callerGoesOnElsewhere() async {
     await ThreadPool.with(name: "elsewhere") { threads in
       await threads.run {}

@@ -107,7 +107,7 @@ struct ServiceAssembly: Sendable {
     let cases = UseCases(
       over: stores, keys: keys, settings: accountSettings,
       ownedListBytes: settings.limits.ownedListBytes, now: now,
-      hashing: { work in await threads.run(work) },
+      hashing: { work in await threads.run(isSlice: false, work) },
       issuerDocuments: IssuerAssembly(settings, logger: logger))
     let accounts = cases.accounts
     self.cases = cases
