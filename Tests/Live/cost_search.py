@@ -11,7 +11,7 @@ import cost_lite
 import watched
 from cost_requests import mutated, seeds
 from people import Person
-from waiting import PATIENCE
+from waiting import PATIENCE, wait_until
 
 KEPT = 4
 """How many requests are kept for each operation and aim. New requests are made from them."""
@@ -59,8 +59,9 @@ AIMS = {"whole": lambda cost: cost.whole, "slice": lambda cost: cost.slice, "eac
 class CostSearch:
     """Sends requests of a person with a hostile store, and derives new requests from the most expensive ones."""
 
-    def __init__(self, person, store, random):
-        self.person, self.store, self.random = person, store, random
+    def __init__(self, person, store, random, longest=None):
+        """A slice longer than `longest` milliseconds is forgotten before the next message of Couchbase Lite is measured."""
+        self.person, self.store, self.random, self.longest = person, store, random, longest
         self.best, self.count, self.failed, self.untold = {}, 0, [], set()
         self.order = itertools.count()
 
@@ -75,11 +76,12 @@ class CostSearch:
 
     def _exchange(self, message):
         """Sends a message of Couchbase Lite, whose answer tells no cost."""
+        if self.longest:
+            wait_until(lambda: self._counted()[1] <= self.longest, "the metrics do not forget a long slice")
         before = self._counted()
         sent, moved, is_ended = message.exchange()
-        after = self._counted()
         self.count += 1
-        self._keep(Cost(message, 400 if is_ended else 0, after[0] - before[0], after[1], sent, moved))
+        self._keep(Cost(message, 400 if is_ended else 0, *self._since(before), sent, moved))
 
     def _parent(self):
         """A request to change: of any operation, or in half of the cases one of the ten most expensive by some aim."""
@@ -114,16 +116,21 @@ class CostSearch:
             return
         whole, longest = float(found[1]), float(found[2])
         if streamed:
-            after = self._counted()
-            whole, longest = max(whole, after[0] - before[0]), max(longest, after[1])
+            whole, longest = map(max, (whole, longest), self._since(before))
         self._keep(Cost(call, answer.status_code, whole, longest,
                         len(body or b"") + len(call.path()), len(answer.content)))
 
     def _counted(self):
-        """Milliseconds that all requests have taken, and those of the longest slice since the last call."""
+        """Milliseconds that all requests have taken, and those of the longest slice of the last minute."""
         time.sleep(watched.RENEWED)
         taken = watched.work(self.person.server, "processor_seconds_total")
         return 1000 * taken, 1000 * watched.work(self.person.server, "longest_slice_seconds")
+
+    def _since(self, before):
+        """Milliseconds that requests have taken since then, and those of their longest slice; 0 if one of before was longer,
+        which hides it."""
+        after = self._counted()
+        return after[0] - before[0], after[1] if after[1] > before[1] else 0
 
     def _keep(self, cost):
         for aim, value in AIMS.items():

@@ -35,7 +35,7 @@ def test_no_request_costs_too_much(start):
         "--guests-per-hour", "1000000", *(("--request-processor-milliseconds", "2000") if RELEASE else ()),
         environment={"HOTEL_BOOKMARKS_SHOW_COST": "1"})
     person = Person(server, kind="user")
-    search = CostSearch(person, HostileStore(person, 1 if RELEASE else 0.05), random.Random(13))
+    search = CostSearch(person, HostileStore(person, 1 if RELEASE else 0.05), random.Random(13), SLICE if RELEASE else None)
     end = time.monotonic() + SECONDS
     search.run(lambda count: server.process.poll() is None and (
         time.monotonic() < end if SECONDS else count < REQUESTS))
