@@ -62,14 +62,14 @@ class Server:
     """A server on a free port over a data directory. `log` is what it wrote to standard error; it is complete once the
     server has ended.
 
-    `under` is a command that starts the server, such as strace(1), which then writes all its files itself.
+    `under` is a command that starts the server. Under any but env(1), such as strace(1), it writes all its files itself.
     """
 
     contract = Contract(ROOT / "openapi.yaml")
 
     def __init__(self, data, *arguments, limits=None, environment=None, under=()):
         self.data = pathlib.Path(data)
-        if not under and not self.data.exists() and self.data.parent.is_dir():
+        if list(under) in ([], ["env"]) and not self.data.exists() and self.data.parent.is_dir():
             self.data.mkdir(mode=0o700)
             for file in _first_start():
                 shutil.copy(file, self.data)
