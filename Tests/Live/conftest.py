@@ -5,7 +5,7 @@ import pytest
 import postgres
 from couch import Account, Administrator, Database
 from faults import SmallDisk
-from server import Server
+from server import FIRST_START, Server, first_start
 from stub_upstream import StubUpstream
 
 NIGHTLY = bool(os.environ.get("BOOKMARKS_NIGHTLY"))
@@ -27,7 +27,9 @@ those that wait for a minute."""
 
 
 def pytest_configure(config):
-    # The processes that share the tests inherit the variable.
+    # The processes that share the tests inherit the variables.
+    if config.getoption("numprocesses", None):
+        os.environ[FIRST_START] = str(first_start())
     if database := os.environ.pop(postgres.VARIABLE, None):
         if database == "own":
             config.stash[OWN] = postgres.Postgres()

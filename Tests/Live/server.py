@@ -30,12 +30,16 @@ _PATIENT = {
 }
 """The limits of time that no honest request may meet, however slow the machine is. A test of a limit sets it itself."""
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIRST_START = "BOOKMARKS_FIRST_START"
+"""The variable that names the directory of a first start to the processes that share the tests."""
 
 
 @functools.cache
-def _first_start():
-    """What a first start makes: the catalogue of the program's own hotels, and the hash of the administrator's password.
+def first_start():
+    """The data of a first start: the catalogue of the program's own hotels, and the hash of the administrator's password.
     Tests that begin with them start sooner."""
+    if inherited := os.environ.get(FIRST_START):
+        return pathlib.Path(inherited)
     directory = pathlib.Path(tempfile.mkdtemp(prefix="hotel-bookmarks-first-start-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     process = subprocess.Popen(
@@ -47,7 +51,7 @@ def _first_start():
     wait_until(lambda: '"shown":true' in administrator.read_text())
     process.terminate()
     process.communicate(timeout=PATIENCE)
-    return [directory / "data" / "catalogue.sqlite", administrator]
+    return directory / "data"
 
 
 class Session(requests.Session):
@@ -71,8 +75,8 @@ class Server:
         self.data = pathlib.Path(data)
         if list(under) in ([], ["env"]) and not self.data.exists() and self.data.parent.is_dir():
             self.data.mkdir(mode=0o700)
-            for file in _first_start():
-                shutil.copy(file, self.data)
+            for file in ("catalogue.sqlite", "administrator.json"):
+                shutil.copy(first_start() / file, self.data)
         command = [*under, BINARY, "serve", "--port", "0", "--data", str(data), *arguments]
         variables = {**os.environ, **_PATIENT, **(environment or {})}
         if (database := variables.pop(postgres.INHERITED, None)) and "--database" not in arguments:
