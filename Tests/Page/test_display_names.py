@@ -66,7 +66,12 @@ def test_a_user_of_an_issuer_chooses_the_name_that_others_see(browser, issuer, s
     page.press("Accept Lisbon")
     other.visit(path + "/members").says(seen("Ann", username))
 
-    page.visit("/account").write("#display-name", "Zoë")
+    page.visit("/account")
+    # A name has 64 bytes at most.
+    for name, is_too_long in (("é" * 33, True), ("é" * 32, False)):
+        page.write("#display-name", name)
+        assert bool(page.all("#display-name:invalid")) == is_too_long
+    page.write("#display-name", "Zoë")
     page.press("Save the name")
     page.until(lambda: page.find("#who").text == seen("Zoë", username))
     other.visit("/lists").visit(path + "/members").says(seen("Zoë", username))

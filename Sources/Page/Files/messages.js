@@ -18,7 +18,7 @@ export function announce(text) {
 const shown = { plain: 6000, withAction: 12000 }
 
 /**
- * Shows a message for some seconds. It stays while the pointer or the focus is on it.
+ * Shows a message for some seconds, in place of the same one. It stays while the pointer or the focus is on it.
  * @param {string} text
  * @param {{label: string, run: () => void, entry?: number}} [action] `entry` is the id of the outbox's entry that it is about.
  */
@@ -31,6 +31,7 @@ export function toast(text, action) {
     h("p", text),
     action ? h("button", { onclick: () => { close(); action.run() } }, action.label) : null)
   const place = document.getElementById("toasts")
+  for (const it of [...place.children]) if (it.textContent === box.textContent) it.remove()
   while (place.childElementCount > 2) place.firstElementChild.remove()
   place.append(box)
   wait()
