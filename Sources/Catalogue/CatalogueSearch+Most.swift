@@ -3,11 +3,10 @@ import SQLite
 
 /// When no hotel has all words of a search, the hotels with most of them are its answer.
 extension CatalogueSearch {
-  /// A word that hotels have, in how many it was counted, and whether it is in the place of one.
+  /// A word that hotels have, and in how many it was counted.
   private struct CountedWord {
     let part: WordQuery.Part
     let hotels: Int
-    let isPlace: Bool
     var expression: String { part.any }
   }
 
@@ -29,8 +28,7 @@ extension CatalogueSearch {
         if part.isAboutPlace, PlaceNames.all.isPlace(part.key) { return Found(rows: [], total: 0) }
         continue
       }
-      let isPlace = try vocabulary.count(part.place, atMost: 1) > 0
-      counted.append(CountedWord(part: part, hotels: hotels, isPlace: isPlace))
+      counted.append(CountedWord(part: part, hotels: hotels))
     }
     guard counted.count >= least else { return Found(rows: [], total: 0) }
     counted.sort { $0.hotels < $1.hotels }
@@ -39,8 +37,10 @@ extension CatalogueSearch {
     {
       return found
     }
-    // What is in another place helps nobody, whatever else it has.
-    let named = try counted.filter { try $0.isPlace && vocabulary.isPlace($0.part.key) }
+    // What is in another place helps nobody, whatever else it has. To look for a common word in all places takes long.
+    let named = try counted.filter { word in
+      try vocabulary.isPlace(word.part.key) && vocabulary.count(word.part.place, atMost: 1) > 0
+    }
     if !named.isEmpty {
       let place = named.map(\.part.place).joined(separator: " AND ")
       let others = counted.filter { word in !named.contains { $0.expression == word.expression } }
