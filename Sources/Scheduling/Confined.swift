@@ -195,9 +195,10 @@ package final class CallClock: @unchecked Sendable {
     _ works: [Work?], _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     let (begun, before) = (SliceClock.now, excluded)
+    var thread = ThreadClock()
     defer {
-      let time = SliceClock.now - begun - (excluded - before)
-      excluded += time
+      let time = thread.time(since: begun, excluding: excluded - before)
+      excluded = before + SliceClock.now - begun
       paid += time
       for work in works {
         work?.charge(time / Int64(max(1, works.count)), isSlice: works.count == 1)

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 import Testing
 
@@ -88,6 +89,17 @@ import Testing
     }
   }
 
+  /// Uses two milliseconds of the thread's processor time.
+  private static func toil() {
+    func used() -> Int {
+      var time = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+    let end = used() + 2_000_000
+    while used() < end {}
+  }
+
   @Test func whatIsDoneForOthersTheyPayEqually() async {
     let threads = ThreadPool.forStores(processors: 2, threads: 2)
     let seats = Seats(stores: threads)
@@ -95,12 +107,16 @@ import Testing
     let works = accounts.map { Work($0, in: seats) }
     let counter = Self.counter(on: threads)
     counter.enqueue(for: works[0]) { counter in
-      let slice = Slice(of: nil)
-      counter.clock.charging([works[1], works[2]]) { while !slice.isOver {} }
+      counter.clock.charging([works[1], works[2]]) {
+        Self.toil()
+        usleep(100_000)
+      }
     }
     await threads.stop()
     let spent = accounts.map(\.nanosecondsSpent)
-    #expect(spent[1] > 0)
+    #expect(spent[1] >= 1_000_000)
+    // Regression: the time without the processor counted, too.
+    #expect(spent[1] < 50_000_000)
     #expect(spent[1] == spent[2])
     #expect(spent[0] < spent[1])
   }
