@@ -296,8 +296,8 @@ package final class Work: Sendable {
     let account = account
     account.spend(nanoseconds: nanoseconds)
     seats.counts.note(nanoseconds, isPaid: !account.isOverdrawn)
-    if isSlice, nanoseconds > longest.load(ordering: .relaxed) {
-      longest.store(nanoseconds, ordering: .relaxed)
+    if isSlice {
+      longest.max(nanoseconds, ordering: .relaxed)
       seats.counts.note(slice: nanoseconds)
     }
     guard isCounted, !hasEnded else { return }

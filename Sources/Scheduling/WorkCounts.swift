@@ -38,9 +38,5 @@ package final class WorkCounts: Sendable {
 
   func noteEnd(_ reason: Work.Ending) { ended.withLockedValue { $0[reason, default: 0] += 1 } }
 
-  func note(slice nanoseconds: Int64) {
-    if nanoseconds > longest.load(ordering: .relaxed) {
-      longest.store(nanoseconds, ordering: .relaxed)
-    }
-  }
+  func note(slice nanoseconds: Int64) { longest.max(nanoseconds, ordering: .relaxed) }
 }

@@ -33,6 +33,19 @@ import Testing
     #expect(account.nanosecondsSpent >= time)
   }
 
+  /// Regression: a feed's slices were counted only while each was longer than all before.
+  @Test func sliceAsLongAsOneBeforeIsCountedAgain() {
+    let work = Work(ProcessorAccount(), in: seats)
+    for _ in 0..<2 {
+      work.charge(5)
+      work.charge(3)
+      #expect(seats.counts.takeLongestSlice() == 5)
+    }
+    work.charge(7, isSlice: false)
+    #expect(seats.counts.takeLongestSlice() == 0)
+    #expect((work.longestSlice, work.nanoseconds) == (5, 23))
+  }
+
   @Test func whatItWaitsForIsNotCharged() async throws {
     let time = try await request(of: ProcessorAccount(), in: seats) { work in
       await Work.waiting { try? await Task.sleep(for: .seconds(1)) }

@@ -115,8 +115,7 @@ final class RecentMaximum: Sendable {
   /// The greatest value, after another one is added.
   func adding(_ value: Int64) -> Int64 {
     values.withLock { values in
-      values.append(value)
-      if values.count > Self.count { values.removeFirst() }
+      values = values.suffix(Self.count - 1) + [value]
       return values.max() ?? 0
     }
   }
