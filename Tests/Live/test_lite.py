@@ -1,6 +1,4 @@
 """Couchbase Lite's sync, as a client of our own speaks it: the handshake, each message, and what two phones make of it."""
-import socket
-import urllib.parse
 
 import pytest
 
@@ -65,16 +63,6 @@ def test_an_app_is_asked_for_name_and_password_and_a_browser_is_not(account):
     challenges = [answer.headers["WWW-Authenticate"] for answer in answers]
     assert [text.startswith('Basic realm="') for text in challenges] == [True, False, False]
     assert all("Basic" not in text for text in challenges[1:])
-
-
-def test_handshake_by_http_1_0_is_none(account):
-    """Such a client knows no other protocol."""
-    with socket.create_connection(("127.0.0.1", urllib.parse.urlsplit(account.server.url).port), timeout=10) as plain:
-        plain.sendall((
-            "GET /couch/bookmarks/_blipsync HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-            f"Sec-WebSocket-Protocol: {TREES}\r\nAuthorization: Bearer {account.token}\r\n\r\n").encode())
-        assert plain.recv(100).startswith(b"HTTP/1.0 426 ")
 
 
 def test_every_kind_of_credentials_opens_a_session(account):

@@ -1,10 +1,11 @@
 """Couchbase Lite's sync: what breaks the protocol, what it ignores, and what is counted."""
 import socket
 import time
+import urllib.parse
 
 import pytest
 
-from blip_client import Closed, WebSocket
+from blip_client import TREES, Closed, WebSocket
 from test_lite import account, another, database, phone  # noqa: F401
 from waiting import wait_until
 
@@ -38,6 +39,16 @@ def test_frames_that_break_websockets_close_the_connection(account):
     with pytest.raises(Closed) as closed:
         websocket.receive()
     assert closed.value.code == 1009
+
+
+def test_handshake_by_http_1_0_is_none(account):
+    """Such a client knows no other protocol."""
+    with socket.create_connection(("127.0.0.1", urllib.parse.urlsplit(account.server.url).port), timeout=10) as plain:
+        plain.sendall((
+            "GET /couch/bookmarks/_blipsync HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            f"Sec-WebSocket-Protocol: {TREES}\r\nAuthorization: Bearer {account.token}\r\n\r\n").encode())
+        assert plain.recv(100).startswith(b"HTTP/1.0 426 ")
 
 
 def test_pings_are_answered_and_texts_ignored(phone):
