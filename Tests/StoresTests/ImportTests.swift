@@ -71,6 +71,8 @@ import Testing
   @Test func everyTruncationIsRefused() async throws {
     let lines = [Self.header, Self.section, Self.document, Self.body, Self.end]
     let whole = Self.export(lines, documents: 1, bodies: 1)
+    let longer = await refusal { _ = try await read(whole + [UInt8(ascii: "x")]) }
+    #expect(longer?.reason == "Line 7: nothing may follow the manifest")
     for count in stride(from: 0, to: whole.count, by: 7) {
       let error = await refusal { _ = try await read(Array(whole.prefix(count))) }
       #expect(error?.code == .invalidExport, "\(count) bytes")

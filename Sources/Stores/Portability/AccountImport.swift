@@ -100,10 +100,10 @@ package struct AccountImport {
   /// - Returns: the counts of what was read.
   /// - Throws: `invalidExport` when lines are missing.
   package mutating func finish() async throws -> ExportCounts {
-    guard stage == .over, rest.isEmpty else {
-      throw refusal("it is missing or cut off: an export ends with a manifest", line: line + 1)
-    }
-    return counts
+    if stage == .over, rest.isEmpty { return counts }
+    let isCut = stage != .over
+    let reason = isCut ? "it is missing or cut off: an export ends with a manifest" : stage.message
+    throw refusal(reason, line: line + 1)
   }
 
   private mutating func readLine() async throws {
