@@ -68,14 +68,14 @@ package final class SigningKeys: Sendable {
     SigningKeys([try newKey(at: now)], in: .memory)
   }
 
-  /// Puts a new key in use. Tokens of earlier keys remain valid for the overlap; keys whose overlap has ended are
-  /// removed. Durable before this returns.
+  /// Puts a new key in use. Tokens of earlier keys remain valid for the overlap, or none of them if all are ended; keys
+  /// whose overlap has ended are removed. Durable before this returns.
   /// - Throws: `keys` when the file can't be written; the store's errors. The keys in memory are unchanged then.
-  package func rotate(now: Timestamp) async throws {
+  package func rotate(now: Timestamp, endingAll isEnding: Bool = false) async throws {
     let key = try Self.newKey(at: now)
     let end = now.adding(seconds: Self.overlap)
     let following: @Sendable ([SigningKey]) -> [SigningKey] = { keys in
-      [key] + keys.map { $0.retired(at: end) }.filter { $0.isGood(at: now) }
+      [key] + (isEnding ? [] : keys.map { $0.retired(at: end) }.filter { $0.isGood(at: now) })
     }
     switch home {
     case .shared(let secrets):
@@ -85,12 +85,9 @@ package final class SigningKeys: Sendable {
       }
       take(try SigningKeyCoding.keys(in: bytes))
     case .file(let file):
-      try state.withLock { state in
-        let keys = following(state.keys)
-        try file.replace(SigningKeyCoding.bytes(of: keys))
-        state.keys = keys
-        state.generation += 1
-      }
+      let keys = following(state.withLock { $0.keys })
+      try file.replace(SigningKeyCoding.bytes(of: keys))
+      take(keys)
     case .memory: take(following(state.withLock { $0.keys }))
     }
   }
@@ -99,8 +96,7 @@ package final class SigningKeys: Sendable {
   /// become invalid with this call.
   /// - Throws: `keys`; the store's errors. The keys are unchanged then.
   package func reload() async throws {
-    let bytes: [UInt8]?
-    let location: String
+    let (bytes, location): ([UInt8]?, String)
     switch home {
     case .memory: return
     case .file(let file): (bytes, location) = (try file.read(), file.path)

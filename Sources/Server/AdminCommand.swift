@@ -43,9 +43,11 @@ struct KeysCommand: AsyncParsableCommand {
       abstract: "Sign new tokens with a new key. Older tokens stay valid until they expire.")
 
     @OptionGroup var location: LocationOptions
+    @Flag(help: "End all tokens at once. Guests who have not signed up lose their bookmarks.")
+    var endTokens = false
 
     func run() async throws {
-      try await KeyAdministration.rotate(location.location)
+      try await KeyAdministration.rotate(location.location, endingAll: endTokens)
       print("rotated; a running server uses the new key within 30 seconds")
     }
   }

@@ -128,6 +128,11 @@ import Testing
     let made = try #require(second.keys.current?.id)
     #expect(first.keys.current?.id == made)
     #expect(first.keys.key(before, at: clock.now) != nil)
+    try await first.keys.rotate(now: clock.now, endingAll: true)
+    try await second.keys.reload()
+    #expect(second.keys.key(before, at: clock.now) == nil)
+    #expect(second.keys.key(made, at: clock.now) == nil)
+    #expect(second.keys.current?.id == first.keys.current?.id)
   }
 
   @Test func oneProcessMakesTheAdministratorsPasswordAndAllShareItsEpoch() async throws {

@@ -148,5 +148,13 @@ import Testing
     #expect(principal.id.text == id)
     let next = try await Self.logIn("anna", "long enough", data: path)
     #expect(next.principal.keyID != principal.keyID)
+    try await KeyAdministration.rotate(StorageLocation(data: path), endingAll: true)
+    for ended in [token, next.token.token.exposed] {
+      let code = try await Self.code {
+        _ = try await Self.serve(path) { try await $0.authenticate(bearer: ended) }
+      }
+      #expect(code == .invalidToken)
+    }
+    #expect(try await Self.logIn("anna", "long enough", data: path).principal.id.text == id)
   }
 }

@@ -223,36 +223,38 @@ def test_an_erased_and_recreated_database_is_the_new_one_on_every_node(nodes):
         assert couch(second, "GET", "/things/a").status_code == 404
 
 
+def command(nodes, *arguments):
+    done = subprocess.run([BINARY, *arguments, "--database", nodes.url], check=False, capture_output=True, text=True,
+                          timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
 def test_the_administrators_session_and_rotated_keys_hold_on_every_node(nodes):
     first, second = nodes(2)
     admin = log_in(first, "admin", ADMIN).json()["token"]
     assert second.call("GET", "/v1/admin/history", admin).status_code == 200
     token = sign_up(first, "anna")
-    done = subprocess.run([BINARY, "keys", "rotate", "--database", nodes.url], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    command(nodes, "keys", "rotate")
     fresh = log_in(first, "anna").json()["token"]
     for server in (first, second):
         for each in (token, fresh):
             assert server.call("GET", "/v1/bookmarks", each).status_code == 200
-    done = subprocess.run([BINARY, "user", "list", "--database", nodes.url], check=False, capture_output=True, text=True)
-    assert "anna" in done.stdout, done.stderr
+    command(nodes, "keys", "rotate", "--end-tokens")
+    wait_until(lambda: {server.call("GET", "/v1/bookmarks", each).status_code
+                        for server in (first, second) for each in (token, fresh)} == {401}, "a token outlived the end of all")
+    assert first.call("GET", "/v1/bookmarks", log_in(second, "anna").json()["token"]).status_code == 200
+    assert "anna" in command(nodes, "user", "list")
 
 
 def test_another_password_of_the_administrator_holds_on_every_node_within_a_second(nodes):
     first, second = (nodes.without_password() for _ in range(2))
-
-    def reset():
-        done = subprocess.run([BINARY, "admin", "reset-password", "--database", nodes.url],
-                              check=False, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
     # Not by repeated tries, because wrong passwords lock the account.
-    old = reset()
+    old = command(nodes, "admin", "reset-password")
     time.sleep(5)
     token = log_in(first, "admin", old).json()["token"]
     assert second.call("GET", "/v1/admin/history", token).status_code == 200
-    new = reset()
+    new = command(nodes, "admin", "reset-password")
     for server in (first, second):
         wait_until(lambda: server.call("GET", "/v1/admin/history", token).status_code == 404)
         # To others than administrators the route does not exist.
@@ -348,9 +350,7 @@ def test_an_imported_catalogue_is_served_by_every_node(nodes, tmp_path):
     for name in ("Quiet Harbour", "Loud Harbour"):
         file = tmp_path / "hotels.ndjson"
         file.write_text(json.dumps({"id": "hotel_1", "type": "hotel", "name": name}) + "\n")
-        done = subprocess.run([BINARY, "catalogue", "import", str(file), "--database", nodes.url], check=False,
-                              capture_output=True, text=True, timeout=PATIENCE)
-        assert done.returncode == 0, done.stderr
+        command(nodes, "catalogue", "import", str(file))
         for server in servers:
             wait_until(lambda: [hotel["name"] for hotel in server.call(
                 "GET", "/v1/hotels?description=harbour", token).json()["hotels"]] == [name], f"not {name}")

@@ -23,22 +23,23 @@ package enum PasswordReset {
 
 /// Manages the keys that sign tokens.
 package enum KeyAdministration {
-  /// Makes a new signing key. Tokens of earlier keys are valid until they expire.
+  /// Makes a new signing key. Tokens of earlier keys are valid until they expire, or end at once.
   /// - Throws: `DataDirectoryError` if there is no data directory, or its stores were moved; `ServiceError` if the key
   ///   file can't be read or written.
-  package static func rotate(_ location: StorageLocation) async throws {
-    let event = AuditEvent(.keysRotated, by: .administrator)
-    guard location.database == nil else {
+  package static func rotate(_ location: StorageLocation, endingAll: Bool = false) async throws {
+    if location.database == nil {
+      // Also while a server runs, which has the directory's lock.
+      try FileEngine.requireDirectory(location.data)
+      try FileEngine.requireNoMoveMark(location.data)
+      let now = SystemClock.now()
+      let keys = try SigningKeys.open(DataFiles.keys(in: location.data), now: now)
+      try await keys.rotate(now: now, endingAll: endingAll)
+    } else {
       try await StorageAssembly.with(location) { storage, stores in
-        try await storage.keys(in: location.data, stores).rotate(now: storage.now())
+        let keys = try await storage.keys(in: location.data, stores)
+        try await keys.rotate(now: storage.now(), endingAll: endingAll)
       }
-      return await UserAdministration(location).record(event)
     }
-    // Also while a server runs, which has the directory's lock.
-    try FileEngine.requireDirectory(location.data)
-    try FileEngine.requireNoMoveMark(location.data)
-    let now = SystemClock.now()
-    try await SigningKeys.open(DataFiles.keys(in: location.data), now: now).rotate(now: now)
-    await UserAdministration(location).record(event)
+    await UserAdministration(location).record(AuditEvent(.keysRotated, by: .administrator))
   }
 }
