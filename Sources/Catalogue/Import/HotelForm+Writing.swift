@@ -19,8 +19,8 @@ extension HotelForm {
     init(by made: [Made]) {
       for name in made.lazy.flatMap(\.from) {
         whole.insert(name)
-        // A member is read two levels deep. More points are the name's own.
-        for end in name.indices.lazy.filter({ name[$0] == "." }).prefix(8) {
+        // A member is read two levels deep. More points are the name's own, and so is one at its end: Nr, Nr.
+        for end in name.indices.dropLast().lazy.filter({ name[$0] == "." }).prefix(8) {
           around.insert(String(name[..<end]))
         }
       }
