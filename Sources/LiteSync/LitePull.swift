@@ -129,10 +129,11 @@ struct LitePull: Sendable {
 
   /// Notes that the client can't take some changes. It forgets them, and its checkpoint passes them as soon as it has later
   /// ones. So each half is announced again by itself, and at last one change twice: what has kept the client from it may
-  /// have passed. After that, and after many refusals, they count as done: the client has reported why.
+  /// have passed. After that, and after many refusals, they count as done: the client has reported why. So do those of a pull
+  /// that the client has ended.
   private mutating func refuse(_ announcement: Announcement) {
     refusals += 1
-    guard !announcement.isLast, refusals <= Self.mostRefusals else { return }
+    guard !isOver, !announcement.isLast, refusals <= Self.mostRefusals else { return }
     let (rows, half) = (announcement.rows, announcement.rows.count / 2)
     refused +=
       half == 0

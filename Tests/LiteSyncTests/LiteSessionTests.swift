@@ -152,6 +152,18 @@ import Testing
     #expect(replies.map(\.reply.error?.code) == [nil, 500, nil, nil, nil])
   }
 
+  @Test func whatTheClientCannotTakeIsNotAnnouncedAgainWhenItHasEndedThePull() async throws {
+    let store = try await Database()
+    for name in ["a", "b"] { try await store.put(name) }
+    var session = session()
+    let feed = LiteRequest("subChanges", ["continuous": "true"])
+    _ = try await session.answer([(1, feed)], in: store)
+    let token = try #require(try await requests(&session, in: store).first?.token)
+    _ = try await session.answer([(2, LiteRequest("unsubChanges"))], in: store)
+    _ = try await session.note(LiteReply(error: LiteError("SQLite", 1, "")), to: token, in: store)
+    #expect(try await requests(&session, in: store).isEmpty)
+  }
+
   /// Regression: a pull by channels from many documents of others cost more than one message may, and never ended.
   @Test func aSearchThroughManyChangesIsDividedIntoPages() async throws {
     let store = try await Database()
