@@ -12,8 +12,9 @@ from couch import Account, Database
 from operations import OPERATIONS
 from waiting import PATIENCE
 
-# A session is the account's: it is given for every name of a database, and to nobody without a password.
-STORED = [operation for operation in OPERATIONS if "{db}" in operation.template and not operation.template.endswith("/_session")]
+# A session is the account's, whatever the name of the database.
+STORED = [operation for operation in OPERATIONS
+          if "{db}" in operation.template and operation.template != "/couch/{db}/_session"]
 SIGNED_IN = [operation for operation in OPERATIONS if operation.needs_credentials]
 # Headers that differ in every response.
 OWN = {"date", "x-request-id", "x-couch-request-id", "x-couchdb-body-time", "request-id"}
@@ -55,6 +56,20 @@ def test_anothers_store_is_an_absent_one(shared, people, operation):
         assert there.status_code in ((401,) if token is None else (403, 404)), there.text
         assert seen(there, victim.name, absent) == seen(nowhere, victim.name, absent)
         assert "of the victim" not in there.text
+
+
+@pytest.mark.fault("S05")
+def test_a_session_says_nothing_of_the_database(shared, people):
+    victim, intruder = people
+    wrong = {"name": intruder.name, "password": "another password"}
+    for method, token, body, status in (
+            ("GET", intruder.token, None, 200), ("GET", shared.guest(), None, 200), ("GET", None, None, 200),
+            ("DELETE", None, None, 200), ("POST", None, {}, 400), ("POST", None, wrong, 401)):
+        there, nowhere = (
+            shared.call(method, f"/couch/{name}/_session", token, json=body)
+            for name in (victim.name, "guest-" + uuid.uuid4().hex))
+        assert there.status_code == status, there.text
+        assert seen(there) == seen(nowhere)
 
 
 @pytest.mark.fault("S05")
