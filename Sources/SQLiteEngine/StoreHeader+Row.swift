@@ -4,7 +4,7 @@ import Stores
 extension StoreHeader {
   /// Reads the row.
   /// - Parameter repairing: whether to read a row in which one byte is wrong as it was written. The next commit writes it
-  ///   again.
+  ///   again. If the number of the row was wrong, the wrong row remains beside the new one, which goes before it.
   /// - Throws: `damaged` when the row is missing or fails its checksum, or when the last document's sequence number
   ///   differs. It differs when the log belongs to another state of the file.
   init(readingFrom connection: Connection, repairing: Bool = false) throws {
@@ -12,6 +12,7 @@ extension StoreHeader {
       """
       SELECT store, epoch, last_sequence, live, deleted, bytes, newest, kept, checksum,
         (SELECT max(sequence) FROM documents) FROM header WHERE one = 1 OR ?1
+      ORDER BY one <> 1
       """
     ).first(.integer(repairing ? 1 : 0)) { row in
       (

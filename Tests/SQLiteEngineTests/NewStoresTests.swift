@@ -42,4 +42,26 @@ import Testing
     try opened.connection.close()
     await threads.stop()
   }
+
+  /// Regression: a row whose number damage had made 0 was read before the one that a repair had written since.
+  @Test func rowThatDamageHasMovedIsReadOnlyWithoutTheHeader() async throws {
+    let blank = try BlankDatabase(.store)
+    let threads = ThreadPool(name: "new")
+    let header = StoreHeader(key: "system", epoch: "e")
+    let image = try await NewStores(blank, on: threads).image(header)
+    let directory = try TemporaryDirectory()
+    let file = DatabaseFile(directory: directory.path, name: "store.sqlite")
+    try file.create(image)
+    let connection = try Connection.opening(file, as: blank) { _ in header }.connection
+    try connection.execute(
+      "PRAGMA ignore_check_constraints = ON; UPDATE header SET one = 0 WHERE one = 1")
+    #expect(throws: ServiceError.self) { try StoreHeader(readingFrom: connection) }
+    #expect(try StoreHeader(readingFrom: connection, repairing: true) == header)
+    let next = StoreHeader(key: "system", epoch: "next")
+    try next.write(to: connection)
+    #expect(try StoreHeader(readingFrom: connection) == next)
+    #expect(try StoreHeader(readingFrom: connection, repairing: true) == next)
+    try connection.close()
+    await threads.stop()
+  }
 }
