@@ -161,7 +161,8 @@ enum MetricHelp {
       "Calls of upstreams that were refused, found no free call or were repeated.",
     "upstream_rows_skipped_total": "Rows of upstreams that are not hotels.",
     "work_ended_total": "Requests that were ended early, by reason.",
-    "work_longest_slice_seconds": "The longest piece of work of the last minute.",
+    "work_longest_slice_seconds":
+      "The longest piece of work of the last minute, without hashes of passwords.",
     "work_processor_seconds_total": "Seconds of processors that requests have used.",
     "work_running": "Requests that the server works on.",
     "work_served_before_overdrawn_total":
