@@ -31,7 +31,8 @@ export function toast(text, action) {
     h("p", text),
     action ? h("button", { onclick: () => { close(); action.run() } }, action.label) : null)
   const place = document.getElementById("toasts")
-  for (const it of [...place.children]) if (it.textContent === box.textContent) it.remove()
+  // Two hotels of one name have an undo each.
+  if (action?.label !== t.undo) for (const it of [...place.children]) if (it.textContent === box.textContent) it.remove()
   while (place.childElementCount > 2) place.firstElementChild.remove()
   place.append(box)
   wait()
