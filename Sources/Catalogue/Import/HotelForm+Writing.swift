@@ -188,7 +188,8 @@ extension HotelForm {
   /// The member behind the street that only says that it is a number: `Straße,Nr.`. Elsewhere, it is the row's.
   private func numberBehindStreet(_ row: JSONObject) -> Source? {
     let rest = row.members.drop { $0.name != sources[.street]?.name }.dropFirst()
-    guard let next = rest.first, ["nr", "no"].contains(HotelAliases.letters(of: next.name.utf8))
+    guard let next = rest.first, ["nr", "no"].contains(HotelAliases.letters(of: next.name.utf8)),
+      next.value.string.map({ TableLine.isMissing($0) }) != true
     else { return nil }
     return Source(name: next.name, value: next.value, rank: 0)
   }
