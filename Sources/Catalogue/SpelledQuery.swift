@@ -149,7 +149,8 @@ struct SpelledQuery {
         meant + "$1"),
       Rule("(?<!\\S)[Ll]\\.[Aa]\\.(?![^\\s,])", "LA"),
       Rule(
-        "(?<!\\S)[Ll][Aa](?=,?\\s" + any(["ca", "calif", "california"]) + "(?!\\S))", "Los Angeles"),
+        "(?<!\\S)(?:LA|la|La(?=,))(?=,?\\s" + any(["ca", "calif", "california"]) + "(?!\\S))",
+        "Los Angeles"),
       Rule(
         "(?<!\\S)[Kk][Hh][áaÁA][cC][hH] [sS][ạaẠA][nN](?:\\s(?:ở|o|tại|tai))?(?=\\s\\S)", "hotel"),
     ] + states + [

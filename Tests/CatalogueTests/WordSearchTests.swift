@@ -72,6 +72,16 @@ import Testing
     }
   }
 
+  @Test func laBeforeCaliforniaInTheNameOfAHotelIsAnArticle() async throws {
+    let rows = [
+      Rows.hotel(1, "A", #""city":"Los Angeles","state":"California","country":"United States""#),
+      Rows.hotel(2, "La California", #""city":"Turin","country":"Italy""#),
+    ]
+    try await CatalogueFixture.run(rows: rows) { fixture async throws in
+      #expect(try await fixture.ids("Hotel La California").contains("hotel_2"))
+    }
+  }
+
   @Test func bothTextsMustMatch() async throws {
     try await CatalogueFixture.run(rows: Rows.some) { fixture async throws in
       #expect(try await fixture.ids("pool", in: "kingdom") == ["hotel_4"])
