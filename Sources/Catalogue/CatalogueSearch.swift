@@ -89,9 +89,10 @@ struct CatalogueSearch {
       return found
     }
     found.total = first.count
-    guard let corrected = try unlessInterrupted({ try exact.corrected(by: vocabulary) }) else {
-      return Found(rows: found.rows, total: nil)
-    }
+    let corrected: WordQuery?
+    do { corrected = try exact.corrected(by: vocabulary) } catch let error as SQLiteError
+      where error.code == .interrupted && !first.isEmpty
+    { return Found(rows: found.rows, total: nil) }
     if let corrected {
       let wider = corrected.expression
       // Those with the exact words come first, unless something else orders all.
@@ -110,13 +111,10 @@ struct CatalogueSearch {
     let plain =
       words.excluded.isEmpty
       ? nil : WordQuery(query, excludes: false, keepsPrice: keepsPrice)
-    let wider = try unlessInterrupted {
-      try plain.flatMap { try all($0.expression, leading: $0.leadingPhrases) }
-        ?? (corrected ?? exact).withTitles.flatMap { try all($0.expression, leading: phrases) }
-        ?? most(of: corrected ?? exact)
-    }
-    // Nobody knows then whether a hotel has most of the words.
-    return wider ?? Found(rows: [], total: nil)
+    // If the time ends here, nobody knows what is found: an empty answer would say that no hotel is.
+    return try plain.flatMap { try all($0.expression, leading: $0.leadingPhrases) }
+      ?? (corrected ?? exact).withTitles.flatMap { try all($0.expression, leading: phrases) }
+      ?? most(of: corrected ?? exact)
   }
 
   /// The hotels that match an expression; nil if there are none.
