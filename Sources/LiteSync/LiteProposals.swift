@@ -71,30 +71,40 @@ extension CouchDatabase {
   func verdicts(
     on rows: [LiteProposals.Row], in form: LiteForm, merges: @escaping LiteMerging
   ) async throws -> [LiteProposals.Verdict] {
-    try await store.read(inSlices: [LiteProposals.Verdict]()) { verdicts, view in
-      for row in rows.dropFirst(verdicts.count) {
-        verdicts.append(try row.verdict(in: view, form, merges))
+    try await store.read(inSlices: (verdicts: [LiteProposals.Verdict](), last: NamedTree?.none)) {
+      progress, view in
+      for row in rows.dropFirst(progress.verdicts.count) {
+        progress.verdicts.append(try row.verdict(in: view, &progress.last, form, merges))
         if view.slice.isOver { break }
       }
-      return verdicts.count == rows.count ? verdicts : nil
+      return progress.verdicts.count == rows.count ? progress.verdicts : nil
     }
   }
 }
 
+/// The document of the last row. Others of the same one need not read it again: a client may propose a thousand revisions.
+private struct NamedTree: Sendable {
+  let id: DocumentID
+  let tree: RevisionTree
+  var names: LiteNames
+}
+
 extension LiteProposals.Row {
   fileprivate func verdict(
-    in view: any StoreView, _ form: LiteForm, _ merges: LiteMerging
+    in view: any StoreView, _ last: inout NamedTree?, _ form: LiteForm, _ merges: LiteMerging
   ) throws -> LiteProposals.Verdict {
     guard let id else { return .refused }
-    guard let tree = try view.newest(id), let winner = tree.winner else { return .wanted }
-    var names = LiteNames(tree)
+    if last?.id != id {
+      last = try view.newest(id).map { NamedTree(id: id, tree: $0, names: LiteNames($0)) }
+    }
+    guard let tree = last?.tree, let winner = tree.winner else { return .wanted }
     let versions = revision.versions
     if let newest = versions.first,
-      names.findWritten(newest, former: versions.dropFirst()) != nil
+      last?.names.findWritten(newest, former: versions.dropFirst()) != nil
     {
       return .known
     }
-    let seen = names.seen(by: [ancestor] + versions)
+    let seen = last?.names.seen(by: [ancestor] + versions) ?? []
     if seen.contains(winner.revision) || winner.isDeleted && ancestor.isEmpty { return .wanted }
     // Of a tombstone nothing is known but what the document was.
     let judged = winner.isDeleted ? seen.max().flatMap { tree[$0] } : winner
