@@ -87,6 +87,8 @@ private struct NamedTree: Sendable {
   let id: DocumentID
   let tree: RevisionTree
   var names: LiteNames
+  /// The winner's version.
+  lazy var version = tree.winner.flatMap { LiteRevision.vector(of: $0.revision, in: tree).first }
 }
 
 extension LiteProposals.Row {
@@ -108,15 +110,15 @@ extension LiteProposals.Row {
     if seen.contains(winner.revision) || winner.isDeleted && ancestor.isEmpty { return .wanted }
     // Of a tombstone nothing is known but what the document was.
     let judged = winner.isDeleted ? seen.max().flatMap { tree[$0] } : winner
-    if let judged, let body = try view.body(id, of: judged, in: tree),
+    // The tree may be that of an earlier slice.
+    if let judged, let body = try view.body(id, judged.revision),
       merges(DocumentBody(readingBack: body))
     {
       return .merged
     }
-    if form == .vectors, LiteRevision.isNewer(revision, than: winner.revision, in: tree) {
-      return .wanted
-    }
-    return .conflict(LiteRevision.text(winner.revision, of: tree, in: form))
+    let told = form == .vectors ? last?.version : nil
+    if let told, LiteRevision.isNewer(revision, than: told) { return .wanted }
+    return .conflict(told?.text ?? LiteRevision.text(winner.revision, in: form))
   }
 }
 

@@ -109,7 +109,9 @@ struct LitePush: Sendable {
   /// for good.
   private func isKept(beside winner: RevisionTree.Node, in tree: RevisionTree) -> Bool {
     form == .vectors && !isDeleted
-      && LiteRevision.isNewer(revision, than: winner.revision, in: tree)
+      && (LiteRevision.vector(of: winner.revision, in: tree).first.map {
+        LiteRevision.isNewer(revision, than: $0)
+      } ?? false)
   }
 
   /// Whether the server merges it with the winner. Beside a tombstone it is the winner then, as with any replicator: the
