@@ -117,7 +117,7 @@ extension LiteProposals.Row {
       return .merged
     }
     let told = form == .vectors ? last?.version : nil
-    if let told, LiteRevision.isNewer(revision, than: told) { return .wanted }
+    if LiteRevision.isNewer(revision, than: told) { return .wanted }
     return .conflict(told?.text ?? LiteRevision.text(winner.revision, in: form))
   }
 }

@@ -109,9 +109,8 @@ struct LitePush: Sendable {
   /// for good.
   private func isKept(beside winner: RevisionTree.Node, in tree: RevisionTree) -> Bool {
     form == .vectors && !isDeleted
-      && (LiteRevision.vector(of: winner.revision, in: tree).first.map {
-        LiteRevision.isNewer(revision, than: $0)
-      } ?? false)
+      && LiteRevision.isNewer(
+        revision, than: LiteRevision.vector(of: winner.revision, in: tree).first)
   }
 
   /// Whether the server merges it with the winner. Beside a tombstone it is the winner then, as with any replicator: the

@@ -65,9 +65,11 @@ enum LiteRevision {
 
   /// Whether a client of version 4 takes a revision that it has from version 3 for newer than a winner, whose version it is
   /// told: it compares them as versions, and never asks for the winner. Source: LiteCore, `findAncestors`.
-  static func isNewer(_ text: String, than told: LiteVersion) -> Bool {
-    guard let version = (try? RevisionID(text)).map({ LiteVersion($0) }) else { return false }
-    return version.isTree && told.isTree && version.time > told.time
+  static func isNewer(_ text: String, than told: @autoclosure () -> LiteVersion?) -> Bool {
+    guard let version = (try? RevisionID(text)).map({ LiteVersion($0) }), version.isTree,
+      let told = told()
+    else { return false }
+    return told.isTree && version.time > told.time
   }
 
   /// A vector as LiteCore writes it.
